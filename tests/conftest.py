@@ -7,7 +7,10 @@ import itertools
 import os
 import signal
 import sys
+import time
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,6 +43,9 @@ LONGEST = (
     "workspace/test_workspace_mutants.py",
 )
 """What takes longest, by the beginning of its name: the others begin with their share of it."""
+
+LAST_TIME = 1_800_000_000
+"""January 2027: later than anything happens that a test tells of."""
 
 # A shell's background job ignores the interrupt, and so would every program that is started here.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -121,10 +127,32 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, Any, Any]:
+    """No garbage is collected while a failure is put into words, or one failure ends every run.
+
+    Words come by way of ``ast.parse``, and in Python 3.11 that ends with a SystemError, which
+    pytest takes for its own, where a finalizer in the middle of it formats a traceback.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 @pytest.fixture(autouse=True)
 def _keys_of_this_test_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that one test took from the environment is not there for the next."""
     monkeypatch.setattr("agent_tui.providers.environment._taken", {})
+
+
+@pytest.fixture(autouse=True)
+def _times_of_tests_are_no_future(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests tell of days that the machine's clock may not have reached."""
+    monkeypatch.setattr("agent_tui.core.times._clock", lambda: max(time.time(), LAST_TIME))
 
 
 @pytest.fixture(autouse=True)

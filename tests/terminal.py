@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import array
+import fcntl
 import os
 import sys
+import termios
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pexpect
 import pyte
+
+from tests.waiting import PATIENCE_SECONDS
 
 PROGRAM = Path(sys.executable).with_name("agent-tui")
 
@@ -40,7 +46,11 @@ KEYS = {
 
 
 class Terminal:
-    """``agent-tui`` running in a pty of a given size."""
+    """``agent-tui`` running in a pty of a given size.
+
+    Attributes:
+        heard_at: when the program wrote last, before it was drawn here (monotonic seconds).
+    """
 
     def __init__(
         self,
@@ -56,6 +66,7 @@ class Terminal:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = bytearray()
+        self.heard_at = 0.0
         settled = {"TERM": term, "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
         self.process: Any = pexpect.spawn(
             program or str(PROGRAM),
@@ -82,6 +93,7 @@ class Terminal:
                 return
             except pexpect.EOF:
                 return
+            self.heard_at = time.monotonic()
             self.raw += chunk
             self._stream.feed(chunk)
 
@@ -90,7 +102,9 @@ class Terminal:
         """What is on the screen now."""
         return "\n".join(line.rstrip() for line in self.screen.display)
 
-    def wait_for(self, wanted: str | Callable[[str], bool], seconds: float = 20) -> str:
+    def wait_for(
+        self, wanted: str | Callable[[str], bool], seconds: float = PATIENCE_SECONDS
+    ) -> str:
         """Pump until the screen holds a text (or satisfies a predicate); fails with the screen."""
         holds = wanted if callable(wanted) else lambda text: wanted in text
         until = time.monotonic() + seconds
@@ -112,8 +126,25 @@ class Terminal:
                 self.process.send(chr(ord(key[-1].upper()) - 64))
             else:
                 self.process.send(KEYS.get(key, key))
-            # An Esc followed at once by another key is read as that key with Alt.
-            self.pump(0.25 if key == "escape" else 0.05)
+            if key == "escape":
+                # Together with another key it is read as that key with Alt.
+                self._wait_until_read()
+                self.pump(0.25)
+            else:
+                self.pump(0.05)
+
+    def _wait_until_read(self) -> None:
+        """Wait until the program has taken what was typed, however busy the machine is."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        left = array.array("i", [1])
+        with suppress(OSError):  # a program that has ended reads nothing any more
+            keyboard = os.open(f"/proc/{self.process.pid}/fd/0", os.O_RDONLY | os.O_NOCTTY)
+            try:
+                while left[0] and self.process.isalive() and time.monotonic() < until:
+                    self.pump(0.02)
+                    fcntl.ioctl(keyboard, termios.FIONREAD, left)
+            finally:
+                os.close(keyboard)
 
     def write(self, text: str) -> None:
         """Type a text."""
@@ -145,7 +176,7 @@ class Terminal:
         column, row = self.find(text)
         self.click(column, row)
 
-    def wait_until_closed(self, seconds: float = 10) -> int:
+    def wait_until_closed(self, seconds: float = PATIENCE_SECONDS) -> int:
         """Wait for the program to end; returns its exit status."""
         until = time.monotonic() + seconds
         while self.process.isalive() and time.monotonic() < until:

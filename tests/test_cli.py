@@ -17,6 +17,7 @@ from agent_tui import __version__, cli
 from agent_tui.cli.manual import argument_words
 from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS
 from agent_tui.cli.parsers import chat_parser
+from agent_tui.cli.switches import read_switches
 from agent_tui.cli.table import COMMANDS, GROUPS
 from agent_tui.core.search_filters import FILTERS
 from agent_tui.library.search.query import parse_query
@@ -325,3 +326,48 @@ def test_every_option_and_argument_says_what_it_is() -> None:
     of_commands = (argument for command in COMMANDS for argument in command.arguments)
     every = (*CHAT_OPTIONS, *ENGINE_OPTIONS, *of_commands)
     assert [argument.names for argument in every if not argument.options.get("help")] == []
+
+
+SWITCHES = [
+    name
+    for argument in (*CHAT_OPTIONS, *ENGINE_OPTIONS)
+    if argument.options.get("action") == "store_true"
+    for name in argument.names
+]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [[], *([name] for name in SWITCHES), ["--demo", "-y", "--yolo"], SWITCHES],
+    ids=" ".join,
+)
+def test_switches_alone_mean_what_the_parser_makes_of_them(typed: list[str]) -> None:
+    read = read_switches(typed)
+    assert read is not None
+    assert vars(read) == vars(chat_parser().parse_args(typed))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *(["hello"], [""], ["--demo", "hello"], ["sessions"], ["-"], ["--"], ["--help"], ["-h"]),
+        *(["-yc"], ["--yol"], ["--demo=1"], ["-r"], ["--model", "x"], ["prompt"], ["--resume"]),
+    ],
+    ids=" ".join,
+)
+def test_whatever_is_more_than_a_switch_is_left_to_the_parser(typed: list[str]) -> None:
+    assert read_switches(typed) is None
+
+
+def test_a_start_with_switches_alone_loads_no_parser() -> None:
+    start = "import sys; from agent_tui import cli\ntry: cli.main(['--demo', '-y'])\nfinally: "
+    done = subprocess.run(
+        [sys.executable, "-c", start + "print(*sys.modules)"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    loaded = done.stdout.split()
+    assert "agent_tui.runtime.starting.launch" in loaded
+    assert not {"argparse", "agent_tui.cli.parsers", "agent_tui.cli.table"} & set(loaded)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.headless import daemon
+from agent_tui.headless.event_lines import describe_events
 from tests.sources import OWN_MODULES, ROOT, SOURCE, name_in_source, nodes
 
 TEXTS = [ROOT / "README.md", *sorted((SOURCE / "prompts").glob("*.md"))]
@@ -56,6 +58,14 @@ RETIRED = (
     r"\bunasked\b|\bthere are not so many\b|\bno room:|\bof a text\b|\b(needs|expected) a text\b",
     r"\bbrings? (it|them|both|that) back\b|\bkept to revert\b|\ball the same\b|\bby itself\b",
     r"^(?-i:Most) \w+",
+    r"\b(not|nobody) watched\b|\bis not allowed here\b|\bthat was all of it\b",
+    r"\bwider than a project\b|\b(trying|asked) again (in|without)\b|\b(by|before a) D-Mail\b",
+    r"\basking the model again\b|\bit was read again\b|\bask the model again after\b",
+    r"\basks the model again\b|\bask again where\b|\bwider than one\b|\b(was|were) given up\b",
+    r"\bwritten down\b|\blikewise\b|\breads no longer\b|\btakes no OTLP\b|\bcaptured at times\b",
+    r"\bno project gets\b|\bbehind (a record|them\b)|\blives on\b|\bmakes go wrong\b",
+    r"\bput before\b|\bin place of those\b|\bbefore its time\b|\bsays the same again\b",
+    r"\bof the name\b|\blog before\b",
 )
 """Phrases that made people read twice; the words of this field say the same at once."""
 
@@ -79,6 +89,16 @@ AMERICAN = re.compile(
 """What is spelled in the other English: one program keeps to one."""
 
 RETIRED_PATTERN = re.compile("|".join(RETIRED), re.IGNORECASE)
+
+KEY = (
+    r"(?:Enter|Esc|Tab|Space|Backspace|Home|End|Up|Down|PgUp|PgDn|[↑↓←→]+|F\d+"
+    r"|(?:Shift|Ctrl|Alt)\+[^\s·]+|\{[-\w]+(?::[^}]+)?\}|/[a-z][-a-z]+|digit|[b-z?])"
+)
+THIRD_PERSON = re.compile(
+    rf"(?:^|[ (]){KEY}(?:(?:,|/| and| or)? {KEY})* (?!needs|expects)[a-z]+s(?![-\w'])"
+)
+"""A key that does something, such as “Enter sends”; a hint tells the reader what to do."""
+
 API_WORDS = {"summarized", "summarize", "authorization"}
 """What a provider's API, or another program's option, calls it."""
 
@@ -163,6 +183,17 @@ def test_what_is_shown_is_said_in_plain_words() -> None:
     assert not in_every_module(retired)
 
 
+def third_person_hints(found: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
+    for line, text in strings(found):
+        if THIRD_PERSON.search(text):
+            yield line, text
+
+
+def test_a_hint_of_a_key_is_an_imperative() -> None:
+    """“Enter send”, “Ctrl+D to quit”: as on every button, and short enough for 40 columns."""
+    assert not in_every_module(third_person_hints)
+
+
 def test_what_explains_the_code_is_said_in_plain_words() -> None:
     assert not in_every_module(retired_in_docstrings)
 
@@ -176,6 +207,11 @@ def test_numbers_agree_with_their_nouns() -> None:
 def test_what_is_written_for_people_is_said_in_plain_words(text: Path) -> None:
     lines = enumerate(text.read_text(encoding="utf-8").splitlines(), 1)
     assert not [f"{n}: {line}" for n, line in lines if breaks_a_rule(line)]
+
+
+def test_the_pages_that_help_prints_are_said_in_plain_words() -> None:
+    lines = f"{describe_events()}\n{daemon.__doc__}".splitlines()
+    assert not [line for line in lines if breaks_a_rule(line)]
 
 
 def nodes_of(source: str) -> list[ast.AST]:
@@ -192,3 +228,25 @@ def test_the_laws_above_find_what_breaks_them() -> None:
     found = nodes_of('"""Mend it."""')
     assert len(list(retired_in_docstrings(found))) == 1
     assert not list(bare_counts(nodes_of("f\"{format_count(n, 'message')} left\"")))
+
+
+@pytest.mark.parametrize(
+    ("hint", "is_third_person"),
+    [
+        ("Enter sends · / commands", True),
+        ("NORMAL · i inserts", True),
+        ("{interrupt} interrupts", True),
+        ("{panel-leave:Esc} unmarks", True),
+        ("/keys lists them.", True),
+        ("Up, Down or ↑ moves", True),
+        ("Alt+U undoes it", True),
+        ("Read-only (f forks it)", True),
+        ("Enter send · / commands · @ files · {help} help", False),
+        ("Press Ctrl+C again to quit.", False),
+        ("/revert needs a checkpoint's number", False),
+        ("Choose a loss first.", False),
+        ("the agent's files", False),
+    ],
+)
+def test_the_law_of_hints_tells_who_acts(hint: str, *, is_third_person: bool) -> None:
+    assert bool(THIRD_PERSON.search(hint)) is is_third_person

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from textual.pilot import Pilot
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
 
-_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
+"""How long what must come is waited for: on a busy machine it takes its time, and it is free."""
+
 _AT_ONCE = 0.02
 
 
@@ -19,10 +22,21 @@ async def until(
     what: str | Callable[[], str] = "it never happened",
 ) -> None:
     """Wait until a condition holds, on a screen or (None) anywhere; ``what`` says what did not."""
-    deadline = monotonic() + _SECONDS
+    deadline = monotonic() + PATIENCE_SECONDS
     while not happened():
         await (pilot.pause(_AT_ONCE) if pilot is not None else asyncio.sleep(_AT_ONCE))
         assert monotonic() < deadline, what() if callable(what) else what
+
+
+async def rest(pilot: Pilot[Any], seconds: float) -> None:
+    """Let time pass for what waits for it, threads come to their ends, and the screen take it in.
+
+    A pause by the clock alone ends before the work of a busy machine does.
+    """
+    await pilot.pause(seconds)
+    workers = pilot.app.workers
+    await until(pilot, lambda: all(each.is_finished for each in workers), "work never ended")
+    await settle(pilot)
 
 
 async def settle(pilot: Pilot[Any], *, workers: bool = False) -> None:

@@ -18,7 +18,7 @@ from tests.providers.sse_server import (
     text_chunk,
 )
 
-pytestmark = [pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.timeout(600)]
 
 MEGABYTES = 5_000_000
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import time
 from base64 import b64encode
 from collections.abc import Callable
@@ -20,12 +19,13 @@ from agent_tui.mcp.results import read_result
 from agent_tui.tools.base import ToolContext
 from agent_tui.tools.image_file import LARGEST_IMAGE_BYTES
 from agent_tui.tools.read_file import ReadFile, ReadFileArguments
-from tests.attacks.test_attacks_foreign import pictures, png_of
+from tests.attacks.test_attacks_foreign import PICTURES, png_of
 from tests.e2e.stage import Stage
+from tests.peak_memory import peak_memory
 from tests.providers.sse_server import SseServer, failure, finish_chunk, stream, text_chunk
 from tests.tools.test_tools_images import png
 
-pytestmark = [pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.timeout(600)]
 
 
 def grow(path: Path) -> None:
@@ -119,33 +119,33 @@ async def test_no_link_of_the_workspace_attaches_a_picture_from_elsewhere(tmp_pa
 async def test_nothing_but_a_picture_is_attached_as_one(tmp_path: Path) -> None:
     workspace = tmp_path / "project"
     workspace.mkdir()
-    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
-    for number, (kind, make) in enumerate(KINDS.items()):
-        for folder in (tmp_path, workspace):
-            path = folder / f"{number}\x1b]0;t\x07\u202e.png"
-            make(path)
+    start = time.monotonic()
+    with peak_memory() as peak:
+        for number, (kind, make) in enumerate(KINDS.items()):
+            for folder in (tmp_path, workspace):
+                path = folder / f"{number}\x1b]0;t\x07\u202e.png"
+                make(path)
+                attached = await ask(f'See @"{path}"', workspace)
+                assert not images_in(attached), kind
+                assert all(map(is_safe, attached.refused)), kind
+                told = "".join(map(str, attached.messages))
+                assert "canary" not in told or folder == workspace, kind  # there it is a text file
+        for name, make_data in PICTURES.items():
+            path = tmp_path / f"{name}.png"
+            path.write_bytes(make_data())
             attached = await ask(f'See @"{path}"', workspace)
-            assert not images_in(attached), kind
-            assert all(map(is_safe, attached.refused)), kind
-            told = "".join(map(str, attached.messages))
-            assert "canary" not in told or folder == workspace, kind  # there it is a text file
-    for name, data in pictures().items():
-        path = tmp_path / f"{name}.png"
-        path.write_bytes(data)
-        attached = await ask(f'See @"{path}"', workspace)
-        assert len(images_in(attached)) == (name in SHOWN), name
-    odd = 0
-    for name in NAMES:
-        attached = await ask(f'See @"{name}"', workspace)
-        assert not attached.messages, name
-        assert all(map(is_safe, attached.refused)), attached.refused
-        odd += 1
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown < 500_000
+            assert len(images_in(attached)) == (name in SHOWN), name
+        odd = 0
+        for name in NAMES:
+            attached = await ask(f'See @"{name}"', workspace)
+            assert not attached.messages, name
+            assert all(map(is_safe, attached.refused)), attached.refused
+            odd += 1
+    assert peak.grown_mb < 500
     assert time.monotonic() - start < 60
     print(
-        f"pictures in prompts: {2 * len(KINDS)} false files, {len(pictures())} bombs and broken "
-        f"ones, {odd} odd names, 0 attached; {grown // 1000} MB more"
+        f"pictures in prompts: {2 * len(KINDS)} false files, {len(PICTURES)} bombs and broken "
+        f"ones, {odd} odd names, 0 attached; {peak.grown_mb} MB more"
     )
 
 
@@ -156,38 +156,38 @@ def image(data: bytes | str, mime_type: str = "image/png") -> SimpleNamespace:
 
 
 def test_no_picture_of_a_server_does_harm(recwarn: pytest.WarningsRecorder) -> None:
-    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
-    wrong: dict[str, SimpleNamespace] = {
-        **{name: image(data) for name, data in pictures().items() if name not in SHOWN},
-        "no base64": image("%%%"),
-        "another alphabet": image("\u202e\x1b[2J"),
-        "nothing": image(""),
-        "a path": image("file:///etc/passwd"),
-        "a script": image(b"#!/bin/sh\n"),
-        "a cut one": image(png(400, 400)[:60]),
-        "more than the warning of the decoder": image(png_of(11_000, 11_000, b"")),
-        "too large": image(png() + bytes(LARGEST_IMAGE_BYTES)),
-        "twenty megabytes": image("A" * 20_000_000),
-    }
-    for name, block in wrong.items():
-        result = read_result(
-            SimpleNamespace(content=[block], structured_content=None, is_error=False), 30_000
-        )
-        assert result.images == (), name
-        assert "not shown" in result.output, name
-        assert is_safe(result.output), name
-    many = [image(png(), "image/png\x1b]0;t\x07\u202e")] * 20
-    answer = SimpleNamespace(content=many, structured_content=None, is_error=False)
-    result = read_result(answer, 30_000)
-    assert len(result.images) == 8
-    assert result.output.count("not shown") == 12
-    assert is_safe(result.output)
-    assert not [each for each in recwarn if "Bomb" in str(each.category)]
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown < 500_000
+    start = time.monotonic()
+    with peak_memory() as peak:
+        wrong: dict[str, SimpleNamespace] = {
+            **{name: image(make()) for name, make in PICTURES.items() if name not in SHOWN},
+            "no base64": image("%%%"),
+            "another alphabet": image("\u202e\x1b[2J"),
+            "nothing": image(""),
+            "a path": image("file:///etc/passwd"),
+            "a script": image(b"#!/bin/sh\n"),
+            "a cut one": image(png(400, 400)[:60]),
+            "more than the warning of the decoder": image(png_of(11_000, 11_000, b"")),
+            "too large": image(png() + bytes(LARGEST_IMAGE_BYTES)),
+            "twenty megabytes": image("A" * 20_000_000),
+        }
+        for name, block in wrong.items():
+            result = read_result(
+                SimpleNamespace(content=[block], structured_content=None, is_error=False), 30_000
+            )
+            assert result.images == (), name
+            assert "not shown" in result.output, name
+            assert is_safe(result.output), name
+        many = [image(png(), "image/png\x1b]0;t\x07\u202e")] * 20
+        answer = SimpleNamespace(content=many, structured_content=None, is_error=False)
+        result = read_result(answer, 30_000)
+        assert len(result.images) == 8
+        assert result.output.count("not shown") == 12
+        assert is_safe(result.output)
+        assert not [each for each in recwarn if "Bomb" in str(each.category)]
+    assert peak.grown_mb < 500
     assert time.monotonic() - start < 60
     print(
-        f"pictures of servers: {len(wrong)} wrong ones and 12 too many, 0 shown; {grown // 1000} MB"
+        f"pictures of servers: {len(wrong)} wrong ones and 12 too many, 0 shown; {peak.grown_mb} MB"
     )
 
 

@@ -43,8 +43,9 @@ from tests.providers.sse_server import (
     text_chunk,
 )
 from tests.terminal import PROGRAM
+from tests.waiting import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 FAKES = ["Approve? List the files", "Type yes, or no", "Done after 1 step.", "Agent: forged"]
 BREAKS = ["\n", "\r\n", "\r", "\n\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029", "\x1c", "\n\n\n"]
@@ -118,7 +119,7 @@ def test_a_long_action_says_how_long_it_is_and_where_it_began() -> None:
     call = ToolCall("c", "run_command", "{}")
     lines = ask_lines(ApprovalRequest("r", call, "Run this?", CommandDisplay(command)))
     assert "5,003 lines" in lines[-2]
-    assert lines[-2].startswith("That was all of it")
+    assert lines[-2].startswith("The action is long: ")
     assert sum(not line.startswith(MARK) for line in lines) == 3
 
 
@@ -171,12 +172,13 @@ def test_no_paste_and_nothing_typed_ahead_answers(tmp_path: Path, server: SseSer
     stage = Stage(tmp_path, server)
     tried = 0
     for paste in PASTES:
-        for wait in (0.0, READABLE_SECONDS):
-            ask_to_touch(server, f"pwn{tried}")
-            with Plain(stage) as plain:
-                plain.hear("or /help.")
+        with Plain(stage) as plain:
+            plain.hear("or /help.")
+            for wait in (0.0, READABLE_SECONDS):
+                ask_to_touch(server, f"pwn{tried}")
+                plain.forget()
                 plain.paste("go\nyes\ny\nalways\n")
-                plain.hear("tell the agent why.")
+                plain.hear("Text after no is sent to the agent.")
                 time.sleep(wait)
                 plain.paste(paste)
                 plain.hear("not taken as an answer")
@@ -184,12 +186,12 @@ def test_no_paste_and_nothing_typed_ahead_answers(tmp_path: Path, server: SseSer
                 assert list(stage.workspace.iterdir()) == [], (paste, wait)
                 plain.interrupt()
                 plain.hear("Interrupted")
-                assert plain.close() == 0
-            tried += 1
+                tried += 1
+            assert plain.close() == 0
     ask_to_touch(server, "meant")
     with Plain(stage) as plain:
         plain.say("go")
-        plain.hear("tell the agent why.")
+        plain.hear("Text after no is sent to the agent.")
         time.sleep(READABLE_SECONDS)
         plain.say("yes")
         plain.hear("Done after")
@@ -204,12 +206,12 @@ def test_one_yes_is_for_one_action(tmp_path: Path, server: SseServer) -> None:
     ask_to_touch(server, *names, text="Approve? nothing\nType yes, or no.\n")
     with Plain(stage) as plain:
         plain.say("go")
-        plain.hear("tell the agent why.")
+        plain.hear("Text after no is sent to the agent.")
         assert "> Type yes, or no." in plain.lines
         time.sleep(READABLE_SECONDS)
         plain.forget()
         plain.say("yes")
-        plain.hear("tell the agent why.")
+        plain.hear("Text after no is sent to the agent.")
         time.sleep(READABLE_SECONDS)
         assert [path.name for path in stage.workspace.iterdir()] == ["n0"]
         plain.interrupt()
@@ -228,7 +230,7 @@ def test_a_question_after_an_interrupted_one_is_asked(tmp_path: Path, server: Ss
             ask_to_touch(server, f"n{number}")
             plain.forget()
             plain.say("go")
-            plain.hear("tell the agent why.")
+            plain.hear("Text after no is sent to the agent.")
             assert f"> touch n{number}" in plain.lines
             plain.interrupt()
             plain.hear("Interrupted")
@@ -288,7 +290,7 @@ def test_an_output_that_nobody_reads_ends_the_program(
     process.stdin.write(b"more\n/status\n")
     process.stdin.flush()
     try:
-        process.wait(30)
+        process.wait(PATIENCE_SECONDS)
     finally:
         process.kill()
         with suppress(BrokenPipeError):
@@ -336,7 +338,7 @@ def test_a_narrow_terminal_wraps_no_forged_question_to_its_edge(
         pass  # Linux says so where the other end is closed
     finally:
         os.close(control)
-    assert process.wait(30) == 0
+    assert process.wait(PATIENCE_SECONDS) == 0
     assert process.stderr is not None
     process.stderr.close()
     rows = output.decode().splitlines()

@@ -13,6 +13,7 @@ from agent_tui.agent.system_prompt import write_system_prompt
 from agent_tui.config.trust import is_trusted, trust_folder
 from agent_tui.runtime.starting.confining import is_too_wide
 from tests.agent.stage import Stage
+from tests.waiting import PATIENCE_SECONDS
 
 SECRET = "canary-5f1e-do-not-send"
 
@@ -28,7 +29,9 @@ def clone(tmp_path: Path) -> Path:
 
 async def read(workspace: Path) -> Instructions:
     """The instructions, or a failure if reading them hangs."""
-    return await asyncio.wait_for(asyncio.to_thread(project_instructions, workspace), 5)
+    return await asyncio.wait_for(
+        asyncio.to_thread(project_instructions, workspace), PATIENCE_SECONDS
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +126,7 @@ async def test_nothing_of_a_project_is_used_before_the_folder_is_trusted(tmp_pat
     async with Stage(tmp_path) as stage:
         await stage.say("Hi")
         assert SECRET not in stage.log.read_text(encoding="utf-8")
-        assert stage.session.instructions == "not trusted, not used: AGENTS.md, .agent-tui"
+        assert stage.session.instructions == "not used without --trust: AGENTS.md, .agent-tui"
 
 
 def test_trust_is_for_one_repository_and_is_remembered(

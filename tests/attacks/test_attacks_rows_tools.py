@@ -31,6 +31,7 @@ from agent_tui.tools.commands.command_rules import command_is_allowed
 from agent_tui.tools.glob import matches
 from agent_tui.tools.think import Think
 from tests.tools.hostile_commands import ALLOWED, BENIGN, HOSTILE
+from tests.waiting import PATIENCE_SECONDS
 
 CANARY = "canary-7d41"
 
@@ -42,7 +43,7 @@ async def call(workspace: Path, name: str, **arguments: object) -> ToolResult:
     work = toolset.carry_out(
         ToolCall("c", name, json.dumps(arguments)), Approvals(lambda _: None, yolo=True)
     )
-    return (await asyncio.wait_for(work, 30)).result
+    return (await asyncio.wait_for(work, PATIENCE_SECONDS)).result
 
 
 def names_in(folder: Path) -> list[str]:
@@ -309,7 +310,7 @@ async def test_s27_no_pattern_of_a_model_takes_for_ever(tmp_path: Path) -> None:
         work = asyncio.create_task(call(tmp_path, "search_files", pattern=pattern))
         await asyncio.wait({work}, timeout=2)
         work.cancel()
-        await asyncio.wait({work}, timeout=5)
+        await asyncio.wait({work}, timeout=PATIENCE_SECONDS)
         assert work.done(), "a search can be cancelled"
     print(f"S27 patterns: {len(GLOBS)} globs by {len(names)} names, 4 expressions; 0 held the loop")
 

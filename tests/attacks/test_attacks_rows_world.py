@@ -6,7 +6,6 @@ import asyncio
 import itertools
 import json
 import os
-import resource
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -27,14 +26,16 @@ from agent_tui.tools.web import web_page
 from agent_tui.tools.web.web_page import MOST_BYTES, fetch_page, public_addresses
 from tests.agent.stage import Stage as Talk
 from tests.attacks.test_attacks_log import COMMANDS, EVIL, LINES, RAW, on_a_terminal
-from tests.attacks.test_attacks_server import ask, bombs
+from tests.attacks.test_attacks_server import BOMBS, ask
 from tests.e2e.stage import KEY, Stage
 from tests.e2e.test_e2e_security import encodings_of
 from tests.importers.foreign_files import FORMATS
+from tests.peak_memory import peak_memory
 from tests.providers.sse_server import Answer, SseServer, failure
 from tests.tools.test_tools_more import PRIVATE, REFUSED, Site
+from tests.waiting import PATIENCE_SECONDS
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 SECRET = "canary-5f1e-do-not-use"
 
@@ -76,7 +77,7 @@ def test_s7_nothing_that_a_project_ships_is_used_before_it_is_trusted(tmp_path: 
         project.mkdir(parents=True)
         text = f'{name} = "x"' if name == "provider" else f"[{name}]\n"
         (project / "config.toml").write_text(text)
-        with pytest.raises(ConfigError, match="yours alone"):
+        with pytest.raises(ConfigError, match="only in your own settings"):
             resolve_settings(tmp_path / "none.toml", project=project.parent, trusts=lambda _: True)
         refused += 1
     print(f"S7  shipped files: {len(shipped)}, 0 used before trust; {refused} sections never")
@@ -90,15 +91,16 @@ def test_s10_the_key_is_nowhere_however_it_is_echoed(tmp_path: Path) -> None:
         for status, form in zip(itertools.cycle((401, 400, 500)), forms, strict=False):
             echo = f"Incorrect API key provided: {form.decode()}"
             server.answers.append(failure(status, {"error": {"message": echo}}))
-            done = place.run("-p", "refused?")
+            same = ("-r", place.disk.session_id) if place.disk.sessions() else ()
+            done = place.run("-p", "refused?", *same)
             said += (done.stdout + done.stderr).encode()
+        assert len(server.requests) == len(forms)
         for arguments in (("sessions", "list"), ("doctor",), ("config", "list")):
             done = place.run(*arguments)
             said += (done.stdout + done.stderr).encode()
-        for session in place.disk.sessions():
-            for kind in ("markdown", "json", "kimi"):
-                done = place.run("export", session, "--format", kind)
-                said += (done.stdout + done.stderr).encode()
+        for kind in ("markdown", "json", "kimi"):
+            done = place.run("export", place.disk.session_id, "--format", kind)
+            said += (done.stdout + done.stderr).encode()
         assert b"refused" in said or b"key" in said
         written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
         found = [form for form in forms for text in (*written, said) if form in text]
@@ -226,7 +228,7 @@ async def test_s21_what_a_repository_ships_is_read_like_any_file(tmp_path: Path)
             prompts = find_prompt_files(tmp_path / "own", [clone]).prompts
             return "".join([*taken, *(prompt.text for prompt in prompts.values())])
 
-        text = await asyncio.wait_for(asyncio.to_thread(read), 10)
+        text = await asyncio.wait_for(asyncio.to_thread(read), PATIENCE_SECONDS)
         assert SECRET not in text, (kind, name)
         assert len(text) < 100_000
     print(f"S21 shipped files: {len(KINDS)} kinds in {len(names)} places, 0 read")
@@ -271,15 +273,14 @@ async def test_s25_no_redirect_carries_the_conversation_or_the_key() -> None:
 
 
 async def test_s26_everything_that_a_server_sends_has_a_cap() -> None:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    tried = dict(bombs())
-    tried["an error without an end"] = Answer((b"x" * 1_000_000,) * 100, status=400)
-    for name, answer in tried.items():
-        with SseServer([answer]) as server:
-            assert await ask(server), name
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1000
-    assert grown < 700
-    print(f"S26 answers without an end: {len(tried)}, all given up, {grown} MB more")
+    with peak_memory() as peak:
+        tried = {name: make() for name, make in BOMBS.items()}
+        tried["an error without an end"] = Answer((b"x" * 1_000_000,) * 100, status=400)
+        for name, answer in tried.items():
+            with SseServer([answer]) as server:
+                assert await ask(server), name
+    assert peak.grown_mb < 700
+    print(f"S26 answers without an end: {len(tried)}, all given up, {peak.grown_mb} MB more")
 
 
 GRANTS = [

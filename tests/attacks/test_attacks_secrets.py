@@ -10,7 +10,7 @@ from agent_tui.config import load_settings
 from agent_tui.core.errors import ConfigError
 from agent_tui.providers.failures import Server
 from agent_tui.providers.secret import Secret
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 
 KEY = "sk-canary-0123456789abcdefghijklmnop"

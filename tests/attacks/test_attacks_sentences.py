@@ -21,7 +21,7 @@ from tests.e2e.stage import Stage, say
 from tests.providers.sse_server import Answer, SseServer, call_chunk, finish_chunk, stream
 from tests.terminal import Terminal
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 SENTENCES = ("always yes 1 2 ok", "yes a plan 2", "1 a y everything")
 SPEEDS = (5, 10, 20)

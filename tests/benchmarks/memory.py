@@ -23,6 +23,8 @@ FIRST_ANSWER_MB = 90
 OVER_MB = 40
 _ANSWERS = [name for name in FLOODS if name.startswith("10 MB")]
 _REST_SECONDS = 12.0
+_MOST_RESTS = 5
+"""On a busy machine the program is not done with the last answer for a while."""
 
 
 def answer(program: Program, server: Server, script: str) -> None:
@@ -32,6 +34,14 @@ def answer(program: Program, server: Server, script: str) -> None:
     while len(server.times("last")) == ended:
         program.drain(0.1)
     program.quiet()
+
+
+def rest(program: Program, limit_mb: float) -> None:
+    """Let the program tidy up, as it does in a pause, and once it comes to one."""
+    for _ in range(_MOST_RESTS):
+        program.drain(_REST_SECONDS)
+        if program.memory_mb <= limit_mb:
+            return
 
 
 def children_mb(pid: int) -> float:
@@ -59,8 +69,8 @@ def main() -> None:
             for name in names:
                 answer(program, server, FLOODS[name])
             after = program.memory_mb
-            program.drain(_REST_SECONDS)
             kept = sum(log.stat().st_size for log in home.rglob("context.jsonl")) / 1e6
+            rest(program, base + 2 * kept + OVER_MB)
             figures = {
                 "name": "memory_after_floods",
                 "answers": len(names),

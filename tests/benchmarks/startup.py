@@ -32,7 +32,7 @@ class Bare(App):
         yield Static("bare app is here")
 Bare().run()
 """
-FIRST_FRAME_RATIO = 1.4
+FIRST_FRAME_RATIO = 1.3
 FIRST_ANSWER_RATIO = 3.5
 _FRAME = "sk anything"
 
@@ -49,7 +49,7 @@ def time_until(marker: bytes, program: str, arguments: list[str], env: dict[str,
     settled = env | {"TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
     began = time.perf_counter()
     child = pexpect.spawn(
-        program, arguments, env=settled, dimensions=(40, 120), timeout=30, maxread=65536
+        program, arguments, env=settled, dimensions=(40, 120), timeout=60, maxread=65536
     )
     try:
         child.expect_exact(marker)

@@ -22,6 +22,7 @@ def figures(*arguments: str) -> list[dict[str, Any]]:
     command = [sys.executable, "-m", *arguments]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode in {0, 1}, run.stderr
+    assert "Traceback" not in run.stderr, run.stderr
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
@@ -31,9 +32,9 @@ def is_slow(line: dict[str, Any]) -> bool:
     return bool(line["held_max_ms"] > SLACK * limit)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_keys_come_back_at_every_moment_of_a_turn_however_long_the_session_is() -> None:
-    lines = figures("tests.benchmarks.turns", "--sizes", "100,4000", "--turns", "2")
+    lines = figures("tests.benchmarks.turns", "--sizes", "100,4000", "--turns", "2", "--tries", "3")
     echoes = [line for line in lines if line["name"] in MOMENTS]
     assert len(echoes) == 2 * len(MOMENTS)
     assert [line for line in echoes if is_slow(line)] == []
@@ -41,7 +42,7 @@ def test_keys_come_back_at_every_moment_of_a_turn_however_long_the_session_is() 
     assert growth["ratio"] < growth["limit_ratio"]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_floods_hold_no_key_for_long() -> None:
     lines = figures("tests.benchmarks.floods", "--quick")
     held = [line for line in lines if line["name"].startswith("hold")]
@@ -52,7 +53,7 @@ def test_floods_hold_no_key_for_long() -> None:
     assert late["held_p50_ms"] < limit
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_the_screen_benchmarks_hold_beside_the_same_program_at_rest() -> None:
     options = ("--only", "echo,opening,pages", "--messages", "4000", "--keys", "12")
     lines = figures("tests.benchmarks.ui", *options)
@@ -63,7 +64,7 @@ def test_the_screen_benchmarks_hold_beside_the_same_program_at_rest() -> None:
     assert all(line["held_p50_ms"] < ECHOES * line["idle_p50_ms"] for line in beside)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_keys_are_timed_over_http() -> None:
     lines = figures("tests.benchmarks.keys", "--sizes", "100,4000", "--keys", "12")
     names = [line["name"] for line in lines]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 def test_the_quick_library_benchmark_tells_every_figure(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.benchmarks.library", "--quick"]
     command += ["--folder", str(tmp_path)]

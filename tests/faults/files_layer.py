@@ -27,7 +27,7 @@ from tests.workspace.yard import Yard
 
 LAYER = "files"
 _MODES = {"run.sh": 0o755}
-_DIES_AGAIN = 15
+_DIES_AGAIN = 22
 """The short form dies again in the recovery from one death in so many."""
 
 
@@ -43,7 +43,7 @@ class Place:
 
     @property
     def root(self) -> str:
-        return str(self.folder / "work")
+        return str(self.folder / "project")
 
     @property
     def store(self) -> ContentStore:
@@ -85,7 +85,7 @@ class Place:
 
     def files(self, folder: Path | None = None) -> dict[str, str]:
         """What stands in the workspace, whatever else lies there."""
-        top = (folder or self.folder) / "work"
+        top = (folder or self.folder) / "project"
         found = {}
         for place in sorted(top.rglob("*")):
             if place.is_file():
@@ -100,7 +100,7 @@ class Place:
     def recover(self, folder: Path | None = None) -> str:
         """The next start: how it ended, in a word."""
         here = folder or self.folder
-        restore = Restore(str(here / "work"), ContentStore(str(here / "store"), "s1"))
+        restore = Restore(str(here / "project"), ContentStore(str(here / "store"), "s1"))
         found = restore.recover()
         restore.finish()
         return found.outcome if found else "nothing to do"
@@ -145,7 +145,7 @@ def _break_reverts(place: Place, effort: Effort, outcome: Outcome) -> None:
     calls, error = _attempt(None, place.revert)
     outcome.find("undisturbed", judge_end(place, error, None))
     one_in = 1 if effort.full else _DIES_AGAIN
-    for fault in faults_of(calls, errors_each=None if effort.full else 2):
+    for fault in faults_of(calls, errors_each=None if effort.full else 1):
         place.reset()
         _, error = _attempt(fault, place.revert)
         call = calls[fault.at - 1]
@@ -181,7 +181,7 @@ def judge_end(place: Place, error: BaseException | None, fault: Fault | None) ->
     if place.recover() != "nothing to do":
         broken.append("the next start has something to do again")
     if after == place.new:
-        modes = {name: (place.folder / "work" / name).stat().st_mode & 0o777 for name in _MODES}
+        modes = {name: (place.folder / "project" / name).stat().st_mode & 0o777 for name in _MODES}
         broken += [f"modes are {modes}"] * (modes != _MODES)
     return broken
 
@@ -226,7 +226,7 @@ def cut_power_of_reverts(place: Place, effort: Effort, outcome: Outcome) -> None
         Restore(place.root, place.store).finish()
     disk = Disk(place.folder)
     disk.adopt(_picture(place.kept))
-    for empty in ("work", "store"):
+    for empty in ("project", "store"):
         disk.top.names[empty]  # both are there from the start
     seen: set[object] = set()
     for number, (name, arguments, result) in enumerate(told):
@@ -260,12 +260,12 @@ def _picture(folder: Path) -> Snapshot:
 def _judge_disk(place: Place, state: Snapshot, folder: Path, done: bool) -> list[str]:
     put(state, folder)
     for name in state.files:
-        if name.startswith("work/"):  # the model knows contents only
+        if name.startswith("project/"):  # the model knows contents only
             (folder / name).chmod(0o755 if state.files[name] == b"#!/bin/sh\n" else 0o644)
-    (folder / "work").mkdir(exist_ok=True)
+    (folder / "project").mkdir(exist_ok=True)
     journal = folder / "store" / "sessions" / "s1" / "restore.json"
     if journal.exists():  # it names the folder that the power went out in
-        journal.write_text(journal.read_text().replace(place.root, str(folder / "work")))
+        journal.write_text(journal.read_text().replace(place.root, str(folder / "project")))
     try:
         told = place.recover(folder)
     except AgentTuiError as error:
@@ -286,7 +286,9 @@ def _break_captures(effort: Effort, outcome: Outcome) -> None:
     folder = effort.scratch / "capture"
 
     def begin() -> Capture:
-        return Capture(str(folder / "work"), ContentStore(str(folder / "store"), "s1"), home="/x")
+        return Capture(
+            str(folder / "project"), ContentStore(str(folder / "store"), "s1"), home="/x"
+        )
 
     def take() -> None:
         capture = begin()
@@ -337,7 +339,7 @@ def cut_power_of_captures(effort: Effort, outcome: Outcome) -> None:
             outcome.count("disks")
             cut = effort.scratch / "powered" / "cut"
             put(state, cut)
-            again = Capture(str(cut / "work"), ContentStore(str(cut / "store"), "s1"), home="/x")
+            again = Capture(str(cut / "project"), ContentStore(str(cut / "store"), "s1"), home="/x")
             said = [("captured", ["a.txt"])] if number >= returned else []
             where = f"capture, power cut after call {number} ({name})"
             if said and not again.store.has(digest_of(b"new\n"), 4):

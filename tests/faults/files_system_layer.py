@@ -117,9 +117,9 @@ def act_once(order: dict[str, Any], actions: list[Action], tell: Callable[..., N
     said: list[tuple[str, list[str]]] = []
     try:
         if order["what"] == "revert":
-            Restore(str(folder / "work"), store).run(actions, "op", {"operation": "op"})
+            Restore(str(folder / "project"), store).run(actions, "op", {"operation": "op"})
         else:
-            capture = Capture(str(folder / "work"), store, home="/x")
+            capture = Capture(str(folder / "project"), store, home="/x")
             found = capture.take()
             said.append((found.status, [change.path for change in found.delta]))
             tell(said=said)

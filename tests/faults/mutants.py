@@ -299,7 +299,7 @@ def _discard_piece_by_piece(self: store.SessionStore, session_id: str) -> None:
 
 def _claim_whatever_it_is(self: lock.Ownership, since: str) -> bool:
     descriptor = lock._open_lock(self.path)
-    if not lock._try_lock(descriptor):
+    if not lock.try_lock(descriptor):
         os.close(descriptor)
         return False
     self._descriptor = descriptor

@@ -224,16 +224,24 @@ def faults_of(
 ) -> Iterator[Fault]:
     """Every way in which every one of these calls can go wrong, once or also from then on.
 
-    ``errors_each`` bounds the errors that are tried at one call.
+    ``errors_each`` bounds the errors that are tried at one call; the next call takes the next.
     """
     for at, call in enumerate(calls, 1):
         yield Fault(at)
         if call.name in ("write", "pwrite"):
             for kept in sorted({1, call.size // 2, call.size - 1, call.size} - {0}):
                 yield Fault(at, "tear", kept=kept)
-        for number in ERRNOS.get(call.name, ())[:errors_each]:
+        for number in _chosen(ERRNOS.get(call.name, ()), at, errors_each):
             yield Fault(at, "error", number)
             if lasting:
                 yield Fault(at, "error", number, lasting=True)
         if call.name in ("rename", "link"):
             yield Fault(at, "late", errno.EIO)
+
+
+def _chosen(errors: tuple[int, ...], at: int, most: int | None) -> tuple[int, ...]:
+    """So many of the errors as are wanted, from another one on at each call."""
+    if most is None or not errors:
+        return errors
+    first = at % len(errors)
+    return (*errors[first:], *errors[:first])[:most]

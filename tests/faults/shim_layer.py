@@ -58,7 +58,7 @@ def run(effort: Effort) -> Outcome:
             outcome.find(f"{scene}, undisturbed", judge_undisturbed(case))
             if outcome.findings and effort.first_only:
                 return outcome
-            errors_each = 1 if effort.first_only else None
+            errors_each = None if effort.full else 1
             for fault in faults_of(rehearsal.calls, effort.full, errors_each):
                 call = rehearsal.calls[fault.at - 1]
                 if _is_impossible(fault, call, scene):

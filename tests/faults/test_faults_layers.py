@@ -14,7 +14,7 @@ from tests.faults.outcome import Effort
 Record = Callable[[str, object], None]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name.replace(" ", "-"))
 def test_nothing_that_the_store_promises_is_broken(layer: Layer, record_property: Record) -> None:
     with scratch_folder() as scratch:

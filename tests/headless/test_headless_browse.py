@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_sessions_are_listed_shown_renamed_and_deleted(run: CommandLine, session
         "title": "A better name",
     }
     assert "A better name" in run("sessions", "list").out
-    assert run("sessions", "delete", session_id).out.startswith("Deleted;")
+    assert run("sessions", "delete", session_id).out.startswith("Moved to ")
     assert run("sessions", "list", "--json").json == []
     assert run("sessions", "list").out.startswith("No sessions yet")
 
@@ -85,10 +86,30 @@ def test_a_session_goes_back_and_forth(run: CommandLine, session_id: str) -> Non
     assert run.logs()[0].read_bytes().startswith(before)
     assert run("archives", "prune", session_id, "--keep", "1", "--json").json == {"removed": [1]}
     assert run("archives", "prune", session_id, "--keep", "5").out == (
-        "Removed 0 archives; at most 5 left.\n"
+        "Deleted 0 archives (--keep 5).\n"
     )
     run("revert", session_id, second["id"])
-    assert run("archives", "prune", session_id, "--keep", "1").out.startswith("Removed 1 archive;")
+    assert run("archives", "prune", session_id, "--keep", "1").out.startswith("Deleted 1 archive (")
+
+
+def test_what_is_no_file_in_place_of_an_archive_hides_and_replaces_none(
+    run: CommandLine, session_id: str
+) -> None:
+    first = run("checkpoints", session_id, "--json").json[0]["id"]
+    run("revert", session_id, first)
+    run("restore", session_id, "1")
+    log = run.logs()[0]
+    os.mkfifo(log.with_name("context.jsonl.3"))
+    log.with_name("context.jsonl.4").mkdir()
+    log.with_name("context.jsonl.5").symlink_to(log)
+    shown = run("archives", session_id, "--json").json
+    assert [each["number"] for each in shown] == [5, 4, 3, 2, 1]
+    assert [bool(each["trouble"]) for each in shown] == [True, True, True, False, False]
+    listed = run("archives", session_id)
+    assert (listed.code, "3  context.jsonl.3 is not a regular file" in listed.out) == (0, True)
+    assert run("archives", log, "--json").code == 0
+    pruned = run("archives", "prune", session_id, "--keep", "1", "--json")
+    assert pruned.json == {"removed": [1]}, "the newest that can be read is kept"
 
 
 def test_a_session_is_compacted_with_numbers(
@@ -107,6 +128,7 @@ def test_a_session_is_compacted_with_numbers(
     assert taken > report["tokens_after"] / 2
     assert run("restore", session_id, "1").code == 0
     told = run("compact", session_id, "--scenario", scenario, "--focus", "files").out
+    assert run("checkpoints", session_id).out.splitlines()[0].endswith("(no prompt)")
     assert f"The summary took {taken} tokens." in told
     again = run("compact", session_id, "--scenario", scenario)
     assert again.code == 1

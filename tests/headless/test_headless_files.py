@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
 
+from agent_tui.workspace.origins import REPLACED
 from agent_tui.workspace.trimming import shrink
 from tests.headless.command_line import CommandLine
+from tests.workspace.yard import git
 
 
 @pytest.fixture
@@ -38,6 +42,64 @@ def test_changes_are_told_by_who_made_them(run: CommandLine, session_id: str) ->
     groups = run("changes", session_id, "--json").json
     assert [group["cause"] for group in groups] == ["tool_call", "tool_call"]
     assert len(run("changes", session_id, "--since", "2", "--json").json) == 1
+
+
+async def change_a_binary_file(folder: Path, algorithm: str) -> str:
+    """A session in a repository of an algorithm; returns its id."""
+    from agent_tui.providers.demo.scenario import Reply
+    from tests.agent.stage import Stage, call
+
+    changing = call("run_command", command="printf 'a\\0new' > a.bin")
+    async with Stage(
+        folder, Reply(calls=(changing,)), Reply(text="done"), yolo=True, capture=True
+    ) as stage:
+        git(stage.workspace, "init", "-q", f"--object-format={algorithm}")
+        (stage.workspace / "a.bin").write_bytes(b"a\0old")
+        await stage.say("Go")
+        return stage.session.session_id
+
+
+@pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
+def test_git_applies_a_printed_patch_where_contents_are_no_text(
+    tmp_path: Path, run: CommandLine, algorithm: str
+) -> None:
+    session_id = asyncio.run(change_a_binary_file(tmp_path, algorithm))
+    changed = tmp_path / "work" / "a.bin"
+    assert changed.read_bytes() == b"a\0new"
+    (tmp_path / "printed.patch").write_text(run("changes", session_id, "--patch").out)
+    changed.write_bytes(b"a\0old")
+    git(changed.parent, "apply", str(tmp_path / "printed.patch"))
+    assert changed.read_bytes() == b"a\0new"
+
+
+async def replace_the_repository(folder: Path) -> str:
+    """A session in whose folder a person makes another repository; returns its id."""
+    from agent_tui.providers.demo.scenario import Reply
+    from tests.agent.stage import Stage, call
+
+    replies = (
+        Reply(calls=(call("run_command", command="echo first > b.txt"),)),  # after a capture
+        Reply(text="done"),
+        Reply(calls=(call("run_command", command="echo agent > a.txt"),)),
+        Reply(text="done"),
+    )
+    async with Stage(folder, *replies, yolo=True, capture=True) as stage:
+        git(stage.workspace, "init", "-q")
+        (stage.workspace / "a.txt").write_text("old\n")
+        git(stage.workspace, "add", "-A")
+        git(stage.workspace, "commit", "-qm", "one")
+        await stage.say("Hello")
+        shutil.rmtree(stage.workspace / ".git")
+        git(stage.workspace, "init", "-q")
+        await stage.say("Go")
+        return stage.session.session_id
+
+
+def test_a_repository_that_was_replaced_is_told_in_words(tmp_path: Path, run: CommandLine) -> None:
+    session_id = asyncio.run(replace_the_repository(tmp_path))
+    told = run("revert", session_id, "0", "--files", "--dry-run").out.splitlines()
+    assert f"  not captured: some of this folder  {REPLACED}" in told
+    assert any("a.txt" in line for line in run("changes", session_id).out.splitlines())
 
 
 def test_files_go_back_alone_or_with_the_conversation(

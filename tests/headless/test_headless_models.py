@@ -28,7 +28,7 @@ def test_models_are_listed_with_window_and_price(run: CommandLine, server: SseSe
     )
     lines = run("models").out.splitlines()
     assert lines[0].split() == [
-        "openai/gpt-5-mini*", "400,000", "$0.25", "/", "$2", "thinks", "images",
+        "openai/gpt-5-mini*", "400,000", "$0.25", "/", "$2", "thinks", "pictures",
     ]  # fmt: skip
     assert lines[1].split() == ["openai/my-own", "4,096", "$1.5", "/", "$2"]
     assert run("models", "own").out.startswith("openai/my-own")

@@ -23,6 +23,7 @@ from tests.providers.sse_server import (
     text_chunk,
 )
 from tests.terminal import environment
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -156,7 +157,7 @@ class Daemon:
         raise AssertionError(f"no {kind} {fields} came:\n{self.lines[-5:]}")
 
     def end(self) -> int:
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
         self.lines += [json.loads(line) for line in out.splitlines()]
         assert err == ""
         return self.process.returncode
@@ -225,7 +226,7 @@ def test_mistakes_are_told_and_the_next_request_is_read(
 
 
 def test_a_turn_is_interrupted_and_its_session_goes_on(run: CommandLine, server: SseServer) -> None:
-    server.answers.append(stream(text_chunk("Slo"), Pause(60), text_chunk("w."), finish_chunk()))
+    server.answers.append(stream(text_chunk("Slo"), Pause(600), text_chunk("w."), finish_chunk()))
     daemon = Daemon(run, server)
     daemon.send(type="prompt", text="slow")
     name = daemon.wait("text_delta")["session_id"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from agent_tui.library.search import search_index
 from agent_tui.library.search.finding import Finder, SearchAnswer
 from tests.headless.command_line import CommandLine
 from tests.importers.foreign_files import codex_session
@@ -50,8 +53,60 @@ def test_a_search_that_was_cut_off_says_so_on_its_last_line(
     assert last == {"stopped_by": "time", "unsearched_sessions": 1, "warning": told}
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("agent:nope", "No sessions of agent nope; known agents: agent-tui."),
+        ("tenth agent:nope agent:agent", ""),
+        ("nothing agent:agent-tui", ""),
+        ("project:tide/nope", "No sessions of project tide/nope."),
+        ("session:two", "No sessions of session two."),
+        ("session:on nothing", ""),
+        ("tool:Nope", "No calls of tool Nope; known tools: edit_file."),
+        ("tool:edit nothing", ""),
+        ("model:gpt-9", "No sessions of model gpt-9."),
+        (
+            "agnet:agent-tui",
+            "There is no filter agnet:. There are: agent, project, session, role, model, tool, "
+            "file, touched, has, after, before.",
+        ),
+        ("std::nothing http://nothing", ""),
+        ("agent:\x1b[31m", "No sessions of agent \u241b[31m; known agents: agent-tui."),
+    ],
+)
+def test_a_search_that_finds_nothing_names_the_filter_that_nothing_fits(
+    run: CommandLine, query: str, told: str
+) -> None:
+    ran = run("search", query, "--json")
+    if query.startswith("tenth"):
+        assert ran.lines
+        return
+    assert (ran.out, ran.err) == ("", told and f"agent-tui: {told}\n")
+    assert run("search", query).out == f"Nothing found. {told}".strip() + "\n"
+
+
+def test_a_search_waits_with_a_limit_for_another_process_that_updates_the_index(
+    run: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("index")
+    monkeypatch.setattr(search_index, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(search_index, "PATIENCE_SECONDS", 0.3)
+    with (run.home / "index.lock").open("rb+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        ran = run("search", "tenth")
+        assert "user: Round to a tenth" in ran.out
+        told = f"Another process (pid {os.getpid()}) has been updating the search index for over"
+        assert ran.sentence == f"{told} 0.2 s. Results may be incomplete until it ends."
+        assert run("statistics").code == run("why", "tide.py:1").code == 0
+        ran = run("index", "--json")
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.sentence.startswith(f"{told} 0.3 s")
+
+
 def test_why_names_the_prompt_behind_a_line(run: CommandLine) -> None:
-    assert "asked: Round to a tenth" in run("why", "tide.py:1").out
+    told = run("why", "tide.py:1").out
+    assert "prompt: Round to a tenth" in told
+    assert "the prompt was in the context then · " in told
     (found,) = run("why", "tide.py:1", "--json").lines
     assert found["in_context"] is True
     assert run("why", "tide.py:7").code == 2
@@ -132,6 +187,8 @@ def test_spans_that_a_collector_refused_are_sent_with_the_next_shipment(
         try:
             monkeypatch.setattr(Collector, "status", 503)
             refused = run(*ship)
+            monkeypatch.setattr(Collector, "status", 415)
+            assert "does not accept OTLP as JSON (415)" in run(*ship).sentence
             monkeypatch.setattr(Collector, "status", 200)
             assert (refused.code, Collector.bodies) == (1, [])
             assert "answered 503" in refused.err

@@ -62,7 +62,7 @@ def claude(tmp_path: Path) -> str:
 
 def test_changes_of_another_agent_are_told_by_its_calls(run: CommandLine, claude: str) -> None:
     assert run("changes", claude).out.splitlines() == [
-        "From the calls in the log; not compared with the disk.",
+        "From the tool calls in the log; not compared with the disk.",
         "turn 1 · step 1 · agent: Edit",
         "  changed  a.py  +2 -1",
         "turn 1 · step 1 · agent: MultiEdit",

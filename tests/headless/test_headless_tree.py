@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,28 @@ def test_the_tree_is_printed_with_branches_archives_and_the_present(
     assert run("tree", log, "--json").json[0]["text"] == "What files are here?"
     every = run("tree", session_id, "--detail", "records", "--json").json
     assert len(every) > len(rows)
+
+
+def test_what_is_no_regular_file_in_place_of_an_archive_is_left_out_and_named(
+    run: CommandLine, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text('model = "quick"\nwindow = 20000\n')
+    ran = run("-p", "What files are here?", "--scenario", scenario, "--output-format", "json")
+    session_id = ran.json["session_id"]
+    fork = run("fork", session_id, "--json").json["session_id"]
+    log = next(each for each in run.logs() if each.parent.name == session_id)
+    before = [run("tree", each, "--json").json for each in (session_id, fork)]
+    log.with_name("context.jsonl.1").symlink_to(log)
+    log.with_name("context.jsonl.2").mkdir()
+    os.mkfifo(log.with_name("context.jsonl.3"))
+    named = ", ".join(f"{session_id}/context.jsonl.{number}" for number in (1, 2, 3))
+    for each, rows in zip((session_id, fork), before, strict=True):
+        shown = run("tree", each, "--json")
+        assert (shown.code, shown.json) == (0, rows)
+        assert f"3 logs left out, not a regular file: {named}." in shown.err
+    opened = run("tree", log)
+    assert (opened.code, "3 logs left out" in opened.err) == (0, True)
 
 
 def test_a_fork_begins_at_any_entry_of_the_tree(run: CommandLine, tmp_path: Path) -> None:

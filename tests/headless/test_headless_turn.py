@@ -26,6 +26,7 @@ from tests.providers.sse_server import (
     usage_chunk,
 )
 from tests.terminal import environment
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +101,7 @@ def test_an_action_that_nobody_approves_is_denied(run: CommandLine, server: SseS
     ran = run("-p", "Run it", "--output-format", "json")
     assert ran.code == 5
     assert ran.json["denied"] == ["touch x"]
-    assert "nobody is here to approve it; allow it with --allow" in ran.sentence
+    assert "rejected: touch x: nobody is here to approve it; allow it with --allow" in ran.sentence
     assert not (run.workspace / "x").exists()
 
 
@@ -246,12 +247,12 @@ def test_a_folder_that_is_gone_is_told_and_the_session_goes_on(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_settles_the_log(run: CommandLine, server: SseServer, number: int) -> None:
-    server.answers.append(stream(text_chunk("Half an answer"), Pause(20), finish_chunk()))
+    server.answers.append(stream(text_chunk("Half an answer"), Pause(600), finish_chunk()))
     process = run.spawn("-p", "Hi", OPENAI_BASE_URL=server.url, OPENAI_API_KEY=KEY)
     assert process.stdout is not None
     assert process.stdout.read(4) == "Half"
     process.send_signal(number)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
     assert err == "agent-tui: interrupted; the session is safe.\n"
     assert run.records("assistant")[0]["content"] == "Half an answer"
@@ -261,19 +262,19 @@ def test_a_signal_settles_the_log(run: CommandLine, server: SseServer, number: i
 def test_a_signal_while_a_command_runs_leaves_no_call_open(
     run: CommandLine, server: SseServer
 ) -> None:
-    command = "echo $$ > pid; sleep 30.0731"
+    command = "echo $$ > pid; sleep 600.0731"
     server.answers.append(stream(text_chunk("Now."), *command_call(command)))
     process = run.spawn("-p", "Hi", "--yolo", OPENAI_BASE_URL=server.url, OPENAI_API_KEY=KEY)
     pid = run.workspace / "pid"
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE_SECONDS
     while not (pid.exists() and pid.read_text().strip()) and time.monotonic() < until:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
     assert run.records("tool")[0]["interrupted"] is True
     # In a sandbox the command has a number of its own: it is looked for by what it runs.
-    while (left := _running("sleep\x0030.0731")) and time.monotonic() < until:
+    while (left := _running("sleep\x00600.0731")) and time.monotonic() < until:
         time.sleep(0.02)
     assert not left
 
@@ -298,7 +299,7 @@ def test_a_pipe_that_closes_leaves_a_sound_log_and_no_traceback(
     assert process.stderr is not None
     process.stdout.read(4)
     process.stdout.close()
-    assert process.wait(20) == 1
+    assert process.wait(PATIENCE_SECONDS) == 1
     assert process.stderr.read() == ""
     process.stderr.close()
     assert run("-c", "-p", "Go on").code == 0
@@ -309,7 +310,7 @@ def test_the_key_is_in_no_file_and_no_child(run: CommandLine, server: SseServer)
     process = run.spawn(
         "-p", "Hi", "--yolo", OPENAI_BASE_URL=server.url, OPENAI_API_KEY=KEY, CANARY="visible"
     )
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     assert KEY not in out + err
     (result,) = run.records("tool")
     assert "PATH=" in result["content"]

@@ -11,7 +11,9 @@ import pytest
 from agent_tui.core.errors import UsageError
 from agent_tui.core.events import (
     ApprovalRequest,
+    BackgroundChanged,
     CompactionFinished,
+    DMailSent,
     Event,
     Failed,
     Question,
@@ -49,6 +51,18 @@ def test_an_answer_is_told_by_whole_lines_and_says_once_who_speaks() -> None:
     end = TurnFinished(1, "done", 1)
     assert lines_of(*deltas) == ["Agent: High water at six."]
     assert lines_of(*deltas, end)[1:] == ["> Low water at noon.", "Done after 1 step."]
+
+
+def test_a_background_command_that_ends_is_told_also_when_it_was_the_last() -> None:
+    started = BackgroundChanged(("make watch", "sleep 9"))
+    told = lines_of(started, BackgroundChanged(("make watch",), "sleep 9"))
+    assert told == [
+        "In the background: make watch; sleep 9",
+        "Background command ended: sleep 9",
+        "In the background: make watch",
+    ]
+    assert lines_of(BackgroundChanged((), "make")) == ["Background command ended: make"]
+    assert lines_of(BackgroundChanged(())) == []
 
 
 def test_the_answer_before_a_call_is_told_before_the_call() -> None:
@@ -102,7 +116,10 @@ def test_what_is_drawn_over_and_over_on_a_screen_is_silent() -> None:
     ("event", "line"),
     [
         (Failed("The server is down."), "The server is down."),
-        (StepRetried(1, 2.0, "busy"), "Trying again in 2.0 seconds: busy"),
+        (StepRetried(1, 2.0, "busy"), "Retrying in 2 seconds: busy"),
+        (StepRetried(1, 0.5, "busy"), "Retrying in 1 second: busy"),
+        (DMailSent(3, "Look in b.txt."), "The agent reverted to its earlier checkpoint 3 and left "
+         "itself a message (D-Mail): Look in b.txt."),
         (TurnFinished(1, "limit", 3, "The limit of tokens was reached."), "The limit of tokens was "
          "reached."),
         (Reverted(OperationReport("user", 1, 3, messages_left=2)), "Reverted: 2 messages removed. "
@@ -119,7 +136,7 @@ def test_what_happens_is_one_sentence(event: Event, line: str) -> None:
 def test_a_compaction_says_what_became_of_the_messages() -> None:
     report = CompactionReport("manual", "last-messages", 8_000, 2_000, 4, 20, 0, 1)
     (line,) = lines_of(CompactionFinished(report))
-    assert "4 kept, 20 summarised, 0 dropped" in line
+    assert "Messages: 4 kept, 20 summarised, 0 dropped." in line
     assert "took" not in line
 
 
@@ -188,10 +205,20 @@ async def test_the_whole_output_of_a_tool_is_shown_by_a_command(
     told: list[str] = []
     monkeypatch.setattr(commands, "tell", told.append)
     (*_, note) = lines_of(ToolFinished(CALL, ToolResult(text_of(results[0].content))))
-    assert note == "18 more lines: /output shows all of them."
+    assert note == "18 more lines. See /output for all of them."
     await commands.run_plain_command(session, "/output")
     assert told == ["> 7"]
     await commands.run_plain_command(session, "/output 2")
     assert told[-1] == "> row 29"
-    with pytest.raises(UsageError, match="fewer results"):
+    with pytest.raises(UsageError, match="There is no result "):
         await commands.run_plain_command(session, "/output 3")
+
+
+def test_a_request_says_what_each_answer_does() -> None:
+    call = ToolCall("c", "run_command", "{}")
+    rule = "run_command(git diff *)"
+    *_, how = ask_lines(ApprovalRequest("r", call, "Run this?", CommandDisplay("ls"), (rule,)))
+    assert how == (
+        f"Type yes to allow it once, always to allow {rule} for this session, or no to reject it. "
+        "Text after no is sent to the agent."
+    )

@@ -32,7 +32,10 @@ _ENVIRONMENT = (
 
 def full_help() -> str:
     """Every option and command on one page."""
-    pages = [chat_parser().format_help(), "Every command also takes the options above.\n"]
+    pages = [
+        chat_parser().format_help(),
+        "Commands about sessions also take the options from --demo to --cwd.\n",
+    ]
     for command in COMMANDS:
         parser = command_parser(command._replace(engine=False))
         pages.append(parser.format_help())

@@ -64,7 +64,7 @@ CHAT_OPTIONS: tuple[Argument, ...] = (
         nargs="?",
         const="",
         metavar="ID",
-        help="open a session; without ID, choose from the list",
+        help="continue a session; without ID, choose from the list",
     ),
     argument("-y", "--yolo", action="store_true", help="allow every action without asking"),
     argument(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 import sys
@@ -10,20 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_tui import __version__
-from agent_tui.cli.parsers import (
-    UnknownVerb,
-    chat_parser,
-    command_parser,
-    refuse_words,
-    split_command,
-)
-from agent_tui.cli.table import GROUPS
+from agent_tui.cli.switches import read_switches
 from agent_tui.core.output import complain, say
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Coroutine
+    from types import SimpleNamespace
 
-    from agent_tui.runtime.launch import Launch
+    from agent_tui.runtime.starting.launch import Launch
+
+    Options = Namespace | SimpleNamespace
 
 _INTERRUPTED = 130
 _PIPE_SECONDS = 3.0
@@ -45,19 +41,28 @@ def main(argv: list[str] | None = None) -> None:
 
 def _answer(arguments: list[str]) -> int:
     try:
-        if arguments and arguments[0] in GROUPS:
-            return _run_command(arguments)
-        parser = chat_parser()
-        options, left = parser.parse_known_args(arguments)
-        if refusal := refuse_words(options.prompt, left, arguments):
-            return _fail(refusal, 2)
-        if left:
-            parser.error(f"unrecognized arguments: {' '.join(left)}")
-        return _chat(options)
+        if switches := read_switches(arguments):
+            return _chat(switches)
+        return _parse(arguments)
     except SystemExit as ended:  # how argparse ends after help and mistakes
         return ended.code if isinstance(ended.code, int) else 0
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def _parse(arguments: list[str]) -> int:
+    from agent_tui.cli.parsers import chat_parser, refuse_words
+    from agent_tui.cli.table import GROUPS
+
+    if arguments[0] in GROUPS:
+        return _run_command(arguments)
+    parser = chat_parser()
+    options, left = parser.parse_known_args(arguments)
+    if refusal := refuse_words(options.prompt, left, arguments):
+        return _fail(refusal, 2)
+    if left:
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    return _chat(options)
 
 
 def _flush(code: int) -> int:
@@ -71,8 +76,8 @@ def _flush(code: int) -> int:
     return code
 
 
-def _launch(options: argparse.Namespace, **more: Any) -> Launch:
-    from agent_tui.runtime.launch import Launch
+def _launch(options: Options, **more: Any) -> Launch:
+    from agent_tui.runtime.starting.launch import Launch
 
     if not hasattr(options, "cwd"):  # a command that needs no engine
         return Launch(cwd=_working_folder())
@@ -91,7 +96,7 @@ def _launch(options: argparse.Namespace, **more: Any) -> Launch:
     )
 
 
-def _flags(options: argparse.Namespace) -> tuple[tuple[tuple[str, ...], Any], ...]:
+def _flags(options: Options) -> tuple[tuple[tuple[str, ...], Any], ...]:
     """Settings that were given on the command line, by their names."""
     named: dict[tuple[str, ...], Any] = {
         ("thinking",): options.thinking,
@@ -116,7 +121,7 @@ def _working_folder() -> Path:
         return Path(os.environ.get("PWD", "/"))
 
 
-def _chat(options: argparse.Namespace) -> int:
+def _chat(options: Options) -> int:
     if options.version:
         say(f"agent-tui {__version__}")
         return 0
@@ -168,8 +173,9 @@ def _run_screen(launch: Launch) -> int:
     gc.disable()
     # A key waits for the next tick of the screen: at 60 a second that is half of its way back.
     os.environ.setdefault("TEXTUAL_FPS", "120")
-    # An Esc is one for certain only when nothing has followed for so many ms; usual are 100.
-    os.environ.setdefault("ESCDELAY", "50")
+    from agent_tui.runtime.machine.terminal_link import escape_milliseconds
+
+    os.environ.setdefault("ESCDELAY", str(escape_milliseconds()))
     from agent_tui.ui.app import run_app
 
     return run_app(launch)
@@ -212,6 +218,8 @@ def _read_piped(*, patient: bool) -> str:
 
 
 def _run_command(arguments: list[str]) -> int:
+    from agent_tui.cli.parsers import UnknownVerb, command_parser, split_command
+
     try:
         command, rest = split_command(arguments)
     except UnknownVerb as error:
@@ -259,13 +267,16 @@ def _run_command(arguments: list[str]) -> int:
     return _run(run_command(command.name, launch, options))
 
 
-def _run_settings(name: str, options: argparse.Namespace) -> int:
+def _run_settings(name: str, options: Namespace) -> int:
     from agent_tui.headless.settings import run_settings_command
 
     return run_settings_command(name, _launch(options), options)
 
 
-def _show_help(options: argparse.Namespace) -> int:
+def _show_help(options: Namespace) -> int:
+    from agent_tui.cli.parsers import UnknownVerb, chat_parser, command_parser, split_command
+    from agent_tui.cli.table import GROUPS
+
     if options.all:
         from agent_tui.cli.manual import full_help
 

@@ -61,7 +61,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("sessions delete", "move a session to the trash", (_ID,)),
     Command("sessions undelete", "restore a deleted session", (_ID,)),
-    Command("checkpoints", "list the places a session can return to", (_ID_OR_PATH,)),
+    Command("checkpoints", "list a session's checkpoints", (_ID_OR_PATH,)),
     Command(
         "revert",
         "go back to a checkpoint: the conversation, the files, or both",
@@ -87,7 +87,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "changes",
-        "show what changed on disk, and who changed it (in other agents' logs: what they record)",
+        "show what changed on disk and who changed it (for other agents: what their logs say)",
         (
             _ID_OR_PATH,
             argument(
@@ -192,7 +192,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "why",
-        "show which session wrote a file or a line, and what was asked then",
+        "show which session wrote a file or a line, and for which prompt",
         (argument("target", metavar="FILE[:LINE]", help="a file, or a line of it"), _LIMIT),
     ),
     Command(
@@ -207,7 +207,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "ship",
-        "write every session as flat rows for a database or a collector",
+        "write every session as flat rows, for a database or an OTLP collector",
         (
             argument("folder", type=Path, metavar="DIR", help="the folder to write to"),
             argument(
@@ -278,7 +278,7 @@ COMMANDS: tuple[Command, ...] = (
             argument(
                 "--test",
                 action="store_true",
-                help="send a test request to each of them, or to the default model",
+                help="send a test request to each model that WORD chooses, or to the default one",
             ),
         ),
     ),
@@ -364,7 +364,7 @@ EXIT_CODES = (
     (1, "error"),
     (2, "wrong usage or settings"),
     (3, "a limit of steps, cost or time was reached"),
-    (5, "an action was denied"),
+    (5, "an action was rejected"),
     (130, "interrupted"),
 )
 """What the exit codes mean."""

@@ -96,7 +96,7 @@ async def delete_session(engine: Engine, session_id: str, *, as_json: bool) -> N
     _say(
         as_json,
         {"moved_to": place},
-        f"Deleted; agent-tui sessions undelete {session_id} restores it from {place}",
+        f"Moved to {place}. Restore it with: agent-tui sessions undelete {session_id}",
     )
 
 
@@ -119,7 +119,7 @@ async def list_checkpoints(engine: Engine, session_id: str, *, as_json: bool) ->
                 summary.id,
                 format_minute(summary.at),
                 f"{format_count(summary.messages_before, 'message')} before",
-                summary.prompt,
+                summary.prompt or "(no prompt)",
             )
             for summary in summaries
         ),
@@ -160,8 +160,7 @@ async def prune_archives(engine: Engine, session_id: str, keep: int, *, as_json:
     """Remove all but the newest ``keep`` archives."""
     async with opened(engine, session_id) as session:
         removed = await session.operations.prune_archives(keep)
-    archives = "archive" if len(removed) == 1 else "archives"
-    sentence = f"Removed {len(removed)} {archives}; at most {keep} left."
+    sentence = f"Deleted {format_count(len(removed), 'archive')} (--keep {keep})."
     _say(as_json, {"removed": removed}, sentence)
 
 
@@ -174,8 +173,8 @@ async def compact_session(
     fields = dataclasses.asdict(report) | {"saved_share": round(report.saved_share, 3)}
     sentence = (
         f"{report.tokens_before} → {report.tokens_after} tokens "
-        f"({report.saved_share:.0%} saved): {report.kept} kept, {report.summarised} summarised, "
-        f"{report.dropped} dropped; the old log is archive {report.archive}."
+        f"({report.saved_share:.0%} saved). Messages: {report.kept} kept, {report.summarised} "
+        f"summarised, {report.dropped} dropped. The old log is archive {report.archive}."
     )
     if report.usage:
         sentence += f" The summary took {report.usage.total_tokens} tokens."

@@ -9,7 +9,7 @@ from agent_tui.context.filters import ContextFilter
 from agent_tui.headless import browse, files
 from agent_tui.headless.tree import fork_session, print_tree
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 
 
 async def run_command(name: str, launch: Launch, options: argparse.Namespace) -> int:

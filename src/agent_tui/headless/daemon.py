@@ -1,4 +1,4 @@
-"""Serves prompts from standard input as JSON lines, many sessions at once, until it closes.
+"""Serves JSON lines from standard input, many sessions at once, until the input ends.
 
 A request is one line:
 
@@ -7,8 +7,8 @@ A request is one line:
      "feedback": …?}                                            an approval
     {"type": "interrupt", "session_id": …}   {"type": "close", "session_id": …}
 
-Everything that a turn emits comes back as lines of stream-json, each with its ``session_id``; what
-a request makes go wrong comes back as ``{"type": "error", "id": …, "message": …}``.
+Everything that a turn emits comes back as lines of stream-json, each with its ``session_id``; a
+request that fails comes back as ``{"type": "error", "id": …, "message": …}``.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from agent_tui.headless.input_lines import InputLine, input_lines
 from agent_tui.headless.printing import to_json
 from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.starting.launch import Launch
 
 _DECISIONS = ("once", "session", "reject")
 

@@ -45,7 +45,7 @@ async def print_changes(
                 _say_patch(file)
     else:
         if is_path and groups:
-            say("From the calls in the log; not compared with the disk.")
+            say("From the tool calls in the log; not compared with the disk.")
         if trimmed:
             say(trimmed)
         for group in groups:
@@ -170,4 +170,4 @@ def _say_plan_rest(plan: RevertPlan) -> None:
         if path.default is None and path.own:
             say(f"  left alone: {reveal(path.path)}  {path.why or STATUS_WORDS[path.status]}")
     for left in plan.uncovered:
-        say(f"  not captured: {reveal(left.path)}  {left.why}")
+        say(f"  not captured: {reveal(left.name)}  {left.why}")

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 
 from agent_tui.core.summary import OURS
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 
 LIBRARY_COMMANDS = frozenset({"sessions list", "index", "search", "statistics", "ship", "why"})
 

@@ -12,7 +12,7 @@ from agent_tui.core.models import ModelRow, ProviderRow
 from agent_tui.core.output import complain, say
 from agent_tui.headless.printing import print_json, print_rows
 from agent_tui.runtime.connect.models import list_providers, try_model
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.runtime.starting.run_settings import read_settings
 
 _NOTHING = (
@@ -43,7 +43,9 @@ def _fits(row: ModelRow, words: list[str]) -> bool:
 
 
 def _columns(row: ModelRow) -> tuple[object, ...]:
-    abilities = [word for word, has in (("thinks", row.thinking), ("images", row.image_in)) if has]
+    abilities = [
+        word for word, has in (("thinks", row.thinking), ("pictures", row.image_in)) if has
+    ]
     mark = "*" if row.default else ""
     return (f"{row.name}{mark}", f"{row.window:,}", _say_price(row.price), " ".join(abilities))
 
@@ -85,11 +87,13 @@ def _explain_nothing(providers: tuple[ProviderRow, ...], words: list[str]) -> No
         place = provider.name if known else f"{provider.name} ({provider.base_url})"
         complain(f"{place}: {provider.trouble}")
     for name in (provider.name for provider in silent):
-        complain(f"{name}: another address: agent-tui config set providers.{name}.base_url URL")
+        complain(
+            f"{name}: set its base URL with: agent-tui config set providers.{name}.base_url URL"
+        )
     if not providers:
         complain(_NOTHING)
     elif any(not provider.trouble for provider in providers):
         told = (
-            f"No listed model matches “{' '.join(words)}”" if words else "No model is the default"
+            f"No listed model matches “{' '.join(words)}”" if words else "There is no default model"
         )
         complain(f"{told}; agent-tui models lists them.")

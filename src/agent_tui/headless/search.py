@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from functools import partial
 from pathlib import Path
 
+from agent_tui.core.errors import IndexBusy
 from agent_tui.core.format import format_count, format_minute, format_tokens
 from agent_tui.core.output import complain, say
 from agent_tui.core.text import clean
@@ -13,7 +15,7 @@ from agent_tui.headless.printing import print_json, print_rows, to_json
 from agent_tui.library.search.finding import FoundSession
 from agent_tui.library.search.search_index import SearchIndex
 from agent_tui.library.statistics import Statistic, cost_of
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.runtime.starting.run_settings import read_settings
 from agent_tui.runtime.stored.agent_places import agent_places
 from agent_tui.runtime.stored.shipping import ship_sessions
@@ -37,7 +39,8 @@ async def update_index(index: SearchIndex, *, rebuild: bool, check: bool, as_jso
         found = format_count(len(findings.differences), "difference")
         say(f"{lines} of {files} compared: {found}.")
         return
-    progress = await asyncio.to_thread(index.rebuild if rebuild else index.update)
+    update = index.rebuild if rebuild else partial(index.update, is_patient=True)
+    progress = await asyncio.to_thread(update)
     if as_json:
         print_json(progress)
         return
@@ -47,6 +50,14 @@ async def update_index(index: SearchIndex, *, rebuild: bool, check: bool, as_jso
     say(f"{files}, {progress.changed} new or changed; {lines} read.")
 
 
+async def _bring_up_to_date(index: SearchIndex) -> None:
+    """Read what is new; where another process does so without end, the index answers as it is."""
+    try:
+        await asyncio.to_thread(index.update)
+    except IndexBusy as error:
+        complain(str(error))
+
+
 async def search_sessions(
     index: SearchIndex, words: list[str], limit: int, *, as_json: bool
 ) -> None:
@@ -54,7 +65,7 @@ async def search_sessions(
 
     A search that was cut off says so on a last line, as JSON in an object of its own.
     """
-    await asyncio.to_thread(index.update)
+    await _bring_up_to_date(index)
     answer = await asyncio.to_thread(index.search, " ".join(words), limit)
     if as_json:
         for each in answer.sessions:
@@ -62,9 +73,11 @@ async def search_sessions(
         if answer.stopped_by:
             about = {"stopped_by": answer.stopped_by, "unsearched_sessions": answer.unsearched}
             print_json(about | {"warning": answer.warning})
+        if answer.unknown:
+            complain(answer.unknown)
         return
     if not answer.sessions:
-        say("Nothing found yet." if answer.warning else "Nothing found.")
+        say("Nothing found yet." if answer.warning else answer.nothing)
     for each in answer.sessions:
         _print_session(each)
     if answer.warning:
@@ -82,7 +95,7 @@ def _print_session(found: FoundSession) -> None:
 
 async def explain_line(index: SearchIndex, target: str, limit: int, *, as_json: bool) -> None:
     """Print which calls of which sessions wrote a file, or a line of it, and what was asked."""
-    await asyncio.to_thread(index.update)
+    await _bring_up_to_date(index)
     found = await asyncio.to_thread(index.why, target, Path.cwd(), limit)
     if as_json:
         for each in found:
@@ -93,15 +106,15 @@ async def explain_line(index: SearchIndex, target: str, limit: int, *, as_json: 
     for each in found:
         tools = ", ".join(each.tools)
         say(clean(f"{format_minute(each.at)}  {tools}  {each.title or each.session_id}"))
-        say(clean(f"  asked: {each.prompt or 'unknown'}"))
-        kept = "was in the context" if each.in_context else "was no longer in the context"
-        copied = f" · resumed in {', '.join(each.copied_to)}" if each.copied_to else ""
-        say(clean(f"  the request {kept} · {each.source} · {each.session_id}{copied}"))
+        say(clean(f"  prompt: {each.prompt or 'unknown'}"))
+        kept = "in the context" if each.in_context else "no longer in the context"
+        copied = f" · continued in {', '.join(each.copied_to)}" if each.copied_to else ""
+        say(clean(f"  the prompt was {kept} then · {each.source} · {each.session_id}{copied}"))
 
 
 async def print_statistics(index: SearchIndex, by: str, since: str, *, as_json: bool) -> None:
     """Print what was used and done, by day, model, project, agent or tool."""
-    await asyncio.to_thread(index.update)
+    await _bring_up_to_date(index)
     found = await asyncio.to_thread(index.statistics, by, since)
     if as_json:
         for each in found:

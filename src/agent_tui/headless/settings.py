@@ -25,7 +25,7 @@ from agent_tui.config.writing import (
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.output import complain, say
 from agent_tui.headless.printing import to_json
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.runtime.starting.run_settings import resolve_run
 
 _HIDDEN = "(hidden)"

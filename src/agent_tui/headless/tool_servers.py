@@ -13,7 +13,7 @@ from agent_tui.core.text import format_count
 from agent_tui.core.tool_servers import SERVER_STATE_WORDS, ToolServerStatus
 from agent_tui.headless.printing import to_json
 from agent_tui.runtime.connect.tool_servers import ToolServers, add_server, remove_server
-from agent_tui.runtime.launch import Launch
+from agent_tui.runtime.starting.launch import Launch
 from agent_tui.runtime.starting.run_settings import read_settings, trusts_project
 
 

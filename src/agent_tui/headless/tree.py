@@ -11,7 +11,7 @@ from typing import Any
 
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.messages import text_of
-from agent_tui.core.output import say
+from agent_tui.core.output import complain, say
 from agent_tui.core.records import (
     AssistantMessage,
     Record,
@@ -22,7 +22,7 @@ from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import Detail, Fork, TreeRow
 from agent_tui.headless.browse import looked_at
 from agent_tui.headless.printing import print_json
-from agent_tui.history.checkpoints import find_checkpoint, prompt_after
+from agent_tui.history.records.checkpoints import find_checkpoint, prompt_after
 from agent_tui.history.tree.record_words import describe_record
 from agent_tui.history.tree.session_tree import SessionTree
 from agent_tui.runtime.engine import Engine
@@ -46,6 +46,8 @@ async def print_tree(engine: Engine, session_id: str, detail: Detail, *, as_json
 
 
 async def _print_rows(tree: SessionTree, detail: Detail, *, as_json: bool) -> None:
+    if tree.warning:
+        complain(tree.warning)
     if as_json:
         print_json([fields async for fields in _read_rows(tree, detail)])
         return

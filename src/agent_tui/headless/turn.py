@@ -30,8 +30,8 @@ from agent_tui.headless.printing import to_json
 from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.headless.schema_answer import MOST_TRIES, AnswerSchema, UnfitAnswer
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.starting.launch import Launch
 
 OutputFormat: TypeAlias = Literal["text", "json", "stream-json"]
 
@@ -85,7 +85,7 @@ class Printer:
             case ApprovalRequested(request):
                 self.denied.append(request.title)
                 rule = f"; allow it with --allow '{request.offers[0]}'" if request.offers else ""
-                self._say(f"denied: {request.title}: {_NOBODY}{rule}")
+                self._say(f"rejected: {request.title}: {_NOBODY}{rule}")
                 self._session.approvals.answer(request.id, ApprovalAnswer("reject"))
             case QuestionAsked(question):
                 self._say(f"not answered: {first_line(question.text)}: nobody is here to answer it")

@@ -25,15 +25,19 @@ def _ask_approval(request: ApprovalRequest) -> list[str]:
     action = quote_action(text)
     much = len(action) > _MUCH_LINES or len(text) > _MUCH_CHARS
     size = f"{format_count(len(action), 'line')}, {format_count(len(text), 'character')}"
-    above = [f"That was all of it: {size}, from the line that begins with Approve."]
-    hidden = ["It holds invisible characters, shown as <U+200B> and the like."]
+    above = [
+        f"The action is long: {size}. "
+        "Scroll up to the line that begins with Approve to read all of it."
+    ]
+    hidden = ["It contains invisible characters, shown as codes such as <U+200B>."]
     return [
         f"Approve? {reveal(request.title)}",
         *where,
         *action,
         *(above if much else []),
         *(hidden if hides_characters(text) else []),
-        f"Type yes{_always(request)}, or no. Words after no tell the agent why.",
+        f"Type yes to allow it once{_always(request)}, or no to reject it. "
+        "Text after no is sent to the agent.",
     ]
 
 
@@ -54,8 +58,8 @@ def _always(request: ApprovalRequest) -> str:
         return ""
     rule = reveal(request.offers[0])
     if len(rule) > _LONGEST_RULE or "\n" in rule:
-        rule = "exactly this"
-    return f", always to allow {rule} in this session"
+        rule = "exactly this action"
+    return f", always to allow {rule} for this session"
 
 
 def _ask_question(question: Question) -> list[str]:

@@ -33,7 +33,7 @@ async def run_plain_command(session: LiveSession, line: str) -> None:
         if command.name == name:
             await command.run(session, argument.strip())
             return
-    raise UsageError(f"There is no command /{name} here; /help lists them.")
+    raise UsageError(f"There is no command /{name} here. See /help.")
 
 
 async def _help(_session: LiveSession, _argument: str) -> None:
@@ -56,13 +56,16 @@ async def _status(session: LiveSession, _argument: str) -> None:
 async def _checkpoints(session: LiveSession, _argument: str) -> None:
     found = session.view.checkpoints()
     for each in found:
-        tell(f"Checkpoint {each.id}, {format_minute(each.at)}: {first_line(each.prompt)}")
+        prompt = first_line(each.prompt) or "(no prompt)"
+        tell(f"Checkpoint {each.id}, {format_minute(each.at)}: {prompt}")
     if not found:
         tell("This session has no checkpoint yet.")
 
 
 async def _revert(session: LiveSession, argument: str) -> None:
-    await session.operations.revert(_number(argument, "/revert needs a checkpoint's number."))
+    await session.operations.revert(
+        _number(argument, "/revert needs a checkpoint's number; see /checkpoints.")
+    )
 
 
 async def _archives(session: LiveSession, _argument: str) -> None:
@@ -75,7 +78,9 @@ async def _archives(session: LiveSession, _argument: str) -> None:
 
 
 async def _restore(session: LiveSession, argument: str) -> None:
-    await session.operations.restore(_number(argument, "/restore needs an archive's number."))
+    await session.operations.restore(
+        _number(argument, "/restore needs an archive's number; see /archives.")
+    )
 
 
 async def _undo(session: LiveSession, _argument: str) -> None:
@@ -100,7 +105,9 @@ async def _output(session: LiveSession, argument: str) -> None:
     results = (each for each in reversed(records) if isinstance(each, ToolMessage))
     found = next(islice(results, wanted - 1, None), None) if wanted > 0 else None
     if found is None:
-        raise UsageError("No tool was called yet." if wanted == 1 else "There are fewer results.")
+        raise UsageError(
+            "No tool was called yet." if wanted == 1 else f"There is no result {wanted}."
+        )
     for line in quote(text_of(found.content)):
         tell(line)
 
@@ -135,8 +142,10 @@ PLAIN_COMMANDS = (
     PlainCommand("archives", "", "list archived logs", _archives),
     PlainCommand("restore", "N", "restore an archived log", _restore),
     PlainCommand("compact", "[FOCUS]", "summarise old messages to make room", _compact),
-    PlainCommand("retry", "", "ask the model again after a failed turn", _retry),
-    PlainCommand("output", "[N]", "show the whole output of the last or N-th last tool", _output),
+    PlainCommand("retry", "", "retry a turn that ended without an answer", _retry),
+    PlainCommand(
+        "output", "[N]", "show the whole output of the last tool, or of the N-th last", _output
+    ),
     PlainCommand("mode", "NAME", f"change the approval mode: {', '.join(MODES)}", _mode),
     PlainCommand("model", "[NAME]", "show or change the model", _model),
 )

@@ -32,8 +32,8 @@ from agent_tui.headless.plain.telling import tell
 from agent_tui.headless.plain.typed import TypedLines
 from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.launch import Launch
 from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.starting.launch import Launch
 
 _TOO_SOON_SECONDS = 0.5
 """A line this soon after a question was typed before it, and does not answer it."""
@@ -121,7 +121,7 @@ class _PlainConversation:
             return
         if self._busy:
             if line.startswith(("/", "!")):
-                tell("Commands wait until the turn has ended; Ctrl+C interrupts it.")
+                tell("Commands wait until the turn has ended. Press Ctrl+C to interrupt it.")
                 return
             if self._asked:
                 tell("Typed ahead or pasted: sent to the agent, not taken as an answer.")
@@ -191,7 +191,7 @@ class _PlainConversation:
             self._asked.clear()
             self._work.cancel()
         else:
-            tell("Nothing is running. Ctrl+D quits.")
+            tell("Nothing is running. Press Ctrl+D to quit.")
 
 
 def _choice(question: Question, line: str) -> str:

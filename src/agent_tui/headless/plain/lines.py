@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import assert_never
 
 from agent_tui.core.arguments import show_arguments
@@ -109,7 +110,7 @@ class PlainLines:
                 self._thinking = True
                 return told
             case StepRetried(_, wait_seconds, reason):
-                return [f"Trying again in {wait_seconds:.1f} seconds: {reason}"]
+                return [f"Retrying in {format_count(math.ceil(wait_seconds), 'second')}: {reason}"]
             case StepInterrupted(reason):
                 return [f"Interrupted: {reason}"]
             case ToolStarted(call):
@@ -128,9 +129,10 @@ class PlainLines:
             case ShellEnded(_, text, exit_code):
                 end = "interrupted" if exit_code is None else f"exit code {exit_code}"
                 return [*(quote(text) if text else []), f"The command ended: {end}."]
-            case BackgroundChanged(commands):
+            case BackgroundChanged(commands, ended):
                 running = "; ".join(first_line(reveal(each), _LONGEST) for each in commands)
-                return [f"In the background: {running}"] if commands else []
+                told = [f"Background command ended: {first_line(reveal(ended), _LONGEST)}"]
+                return told * bool(ended) + [f"In the background: {running}"] * bool(commands)
             case CompactionBegan(_, tokens):
                 return [f"Compacting a context of {format_tokens(tokens)} tokens."]
             case CompactionFinished(report, reason):
@@ -140,7 +142,10 @@ class PlainLines:
             case Reverted(report):
                 return [_reverted(report)]
             case DMailSent(checkpoint, text):
-                return [f"The agent sent a D-Mail to checkpoint {checkpoint}: {text}"]
+                return [
+                    f"The agent reverted to its earlier checkpoint {checkpoint} and left itself "
+                    f"a message (D-Mail): {text}"
+                ]
             case SubagentEvent(name=name, event=nested):
                 return [f"Subagent {name}: {line}" for line in _tell_nested(nested)]
             case NoticeGiven(text) | Failed(text):
@@ -149,7 +154,8 @@ class PlainLines:
                 return [f"The model was shown {format_count(len(images), 'picture')}."]
             case AnswerUnsaved():
                 return [
-                    "The answer could not be written yet. It is kept, and written when possible."
+                    "The answer could not be saved yet. It is kept in memory and will be saved as "
+                    "soon as possible."
                 ]
             case TurnFinished(_, end, steps, reason):
                 taken = format_count(steps, "step")
@@ -195,7 +201,7 @@ def _finished(call: ToolCall, result: ToolResult, *, interrupted: bool) -> list[
     ]
     lines = quote(result.output) if result.output else []
     shown, left = lines[:_MOST_LINES], len(lines) - _MOST_LINES
-    more = [f"{format_count(left, 'more line')}: /output shows all of them."] if left > 0 else []
+    more = [f"{format_count(left, 'more line')}. See /output for all of them."] if left > 0 else []
     end = f"Tool {_name(call)}: {outcome or 'ok'}, {format_count(len(lines), 'line')}"
     return [end, *shown, *more]
 
@@ -218,8 +224,8 @@ def _compacted(report: CompactionReport) -> str:
     usage = report.usage
     cost = f"The summary took {format_tokens(usage.total_tokens)} tokens. " if usage else ""
     return (
-        f"Compacted: {before} to {after} tokens; {report.kept:,} kept, {report.summarised:,} "
-        f"summarised, {report.dropped:,} dropped. {cost}Undo with /undo."
+        f"Compacted: {before} to {after} tokens. Messages: {report.kept:,} kept, "
+        f"{report.summarised:,} summarised, {report.dropped:,} dropped. {cost}Undo with /undo."
     )
 
 
