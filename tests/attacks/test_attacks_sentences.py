@@ -17,7 +17,7 @@ import pytest
 
 from agent_tui.ui.screens.dialogs.answer_guard import TYPING_GUARD_SECONDS
 from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
-from tests.e2e.stage import Stage, say
+from tests.e2e.stage import Stage, pause_guard, refuse, say
 from tests.providers.sse_server import Answer, SseServer, call_chunk, finish_chunk, stream
 from tests.terminal import Terminal
 
@@ -63,8 +63,8 @@ def type_around(tmp_path: Path, tries: Iterable[tuple[str, int, str]]) -> None:
                 terminal.pump(TYPING_GUARD_SECONDS + WIDE_HOLD_SECONDS)
                 assert list(place.workspace.iterdir()) == [], (start, speed)
                 assert QUESTION in terminal.text, shown
-                terminal.press("escape")
-                shown = terminal.wait_for(lambda text: QUESTION not in text)
+                refuse(terminal, QUESTION)
+                shown = terminal.text
                 assert start == "before" or sentence in shown, shown
                 terminal.press("ctrl+u")
                 terminal.wait_for("● ready")
@@ -72,7 +72,7 @@ def type_around(tmp_path: Path, tries: Iterable[tuple[str, int, str]]) -> None:
             server.answers.append(touch("meant"))
             say(terminal, "go")
             terminal.wait_for(QUESTION)
-            terminal.pump(0.5)
+            pause_guard(terminal)
             terminal.press("y")
             terminal.wait_for(lambda _: (place.workspace / "meant").exists())
     print(

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.terminal import PROGRAM, Terminal, environment
 
 KEY = "sk-canary-0123456789abcdefghijklmnop"
 LIVE = "context.jsonl"
+_REFUSALS = 10
 
 Fields = dict[str, Any]
 
@@ -106,7 +108,18 @@ class Stage:
 
 def pause_guard(terminal: Terminal) -> None:
     """Approvals ignore keys that come before a person can have read anything."""
-    terminal.pump(0.4)
+    terminal.pump(0.8)
+
+
+def refuse(terminal: Terminal, question: str) -> None:
+    """Press Esc as a person does: again, if the question that shows a text still stands."""
+    pressed = 0
+    while question in terminal.text and pressed < _REFUSALS:
+        terminal.press("escape")
+        with suppress(AssertionError):
+            terminal.wait_for(lambda text: question not in text, 2.0)
+        pressed += 1
+    assert question not in terminal.text, f"Esc was pressed {pressed} times\n{terminal.text}"
 
 
 def say(terminal: Terminal, text: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import agent_tui
-from tests.e2e.stage import Stage, pause_guard, quit_by_command, say
+from tests.e2e.stage import Stage, pause_guard, quit_by_command, refuse, say
 from tests.providers.sse_server import (
     Answer,
     SseServer,
@@ -90,9 +90,8 @@ def set_up(place: Stage) -> None:
 def begin(terminal: Terminal) -> None:
     """Use nothing that the folder ships, and wait until a prompt can be written."""
     terminal.wait_for("Trust this folder?")
-    pause_guard(terminal)
-    terminal.press("escape")
-    terminal.wait_for(lambda text: "Trust this folder?" not in text and "Ask anything" in text)
+    refuse(terminal, "Trust this folder?")
+    terminal.wait_for("Ask anything")
 
 
 def test_an_hour_in_accept_edits_asks_only_what_it_must(tmp_path: Path) -> None:
@@ -171,9 +170,8 @@ def test_each_question_that_has_to_be_asked_is_asked(tmp_path: Path) -> None:
                 say(terminal, "go on")
                 shown = terminal.wait_for(lambda text: "\u276f 3 Reject" in text)
                 assert any(each in shown for each in QUESTIONS)
-                pause_guard(terminal)
-                terminal.press("escape")
-                terminal.wait_for(lambda text: "\u276f 3 Reject" not in text and "● ready" in text)
+                refuse(terminal, "\u276f 3 Reject")
+                terminal.wait_for("● ready")
             for call in NEVER:
                 server.answers.extend([answer(call), stream(text_chunk("Well."), finish_chunk())])
                 say(terminal, "go on")

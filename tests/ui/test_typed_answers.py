@@ -131,6 +131,20 @@ def test_escape_rejects_at_once_also_while_an_answer_is_held() -> None:
     assert person.answers == []
 
 
+def test_escape_pressed_again_and_again_gets_out_as_soon_as_a_look_was_possible() -> None:
+    person = Person()
+    pressed = [person.press("escape", 100.0 + step * 0.1) for step in range(6)]
+    assert pressed.index(Counts()) == round(GUARD_SECONDS * 10)
+
+
+def test_escape_counts_behind_what_was_typed_and_however_late_it_is_read() -> None:
+    person = Person()
+    person.press("h", 101.0, "h")
+    assert person.press("escape", 101.1) == Dropped(), "the hand may not have looked"
+    assert person.press("escape", 101.0 + TYPING_GUARD_SECONDS) == Counts()
+    assert Person().judge.take("escape", None, 101.0, 109.0) == Counts()
+
+
 def test_enter_right_behind_another_key_is_dropped() -> None:
     person = Person()
     person.press("up", 101.0)

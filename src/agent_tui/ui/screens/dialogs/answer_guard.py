@@ -41,6 +41,13 @@ class AnswerGuard:
             self._opens_at = max(self._opens_at, made_at + self._seconds)
         return False
 
+    def accepts_refusal(self, made_at: float) -> bool:
+        """Whether a key that only refuses counts; one that does not makes no other wait.
+
+        It allows nothing, so a slow machine cannot keep a person from getting out, nor can haste.
+        """
+        return made_at >= self._opens_at
+
     def wait_again(self, made_at: float, seconds: float) -> None:
         """Somebody types: nothing counts before a pause of so many seconds."""
         if not self.is_hidden:

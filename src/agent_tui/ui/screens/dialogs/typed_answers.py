@@ -161,6 +161,8 @@ class TypedAnswers:
         """Judge the next key; ``character`` is what it types, None for one that types nothing."""
         pause, self._last_at = made_at - self._last_at, made_at
         typed = BACKSPACE if key == "backspace" else character or ""
+        if key == "escape":
+            return self._refuse(made_at)
         if not self._guard.accepts(made_at, now):
             if key == "enter" and not self._held and self._has_draft():
                 return self._send(made_at)
@@ -178,6 +180,8 @@ class TypedAnswers:
 
         While the prompt holds text, letters belong there until somebody goes to the line.
         """
+        if key == "escape":
+            return self._refuse(made_at)
         counts = self._guard.accepts(made_at, now)
         typed = BACKSPACE if key == "backspace" else character or ""
         goes_to_prompt = self._has_draft() and not self._has_moved
@@ -207,6 +211,13 @@ class TypedAnswers:
         if pause > _STILL_SECONDS:
             self._due = max(self._due, now + TICK_SECONDS)
         return bool(self._held) and now >= self._due
+
+    def _refuse(self, made_at: float) -> Counts | Dropped:
+        """Esc refuses, whatever was held, as soon as the question can have been seen."""
+        if not self._guard.accepts_refusal(made_at):
+            return Dropped()
+        self._held = ""
+        return Counts()
 
     def _take_letter(self, typed: str, made_at: float, now: float) -> Verdict:
         index = self._keys.get(typed)
