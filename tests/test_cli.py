@@ -40,11 +40,19 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(f"  {name} " in shown for name in GROUPS)
 
 
+def test_the_list_of_commands_fits_a_terminal_of_80_columns(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_main("--help") == 0
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80] == []
+
+
 @pytest.mark.parametrize(
     "command",
     [
         *("checkpoints", "revert", "archives", "restore", "compact", "open", "export", "repair"),
         *("sessions list", "sessions show", "sessions rename", "sessions delete", "archives prune"),
+        *("config show", "config path", "config schema"),
     ],
 )
 def test_every_command_has_help_and_knows_json(
@@ -284,6 +292,27 @@ def test_settings_are_set_shown_with_their_origin_and_removed(
     assert json.loads(capsys.readouterr().out) == {"context.ratio": 0.85}
     assert run_main("config", "set", "context.ration", "1") == 2
     assert "did you mean context.ratio?" in capsys.readouterr().err
+
+
+def test_where_the_settings_are_and_their_schema_can_be_read_by_a_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path))
+    assert run_main("config", "path", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"path": str(tmp_path / "config.toml")}
+    assert run_main("config", "schema", "--json") == 0
+    assert "properties" in json.loads(capsys.readouterr().out)
+
+
+def test_statistics_of_nothing_say_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AGENT_TUI_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert run_main("statistics") == 0
+    assert capsys.readouterr().out == "There are no sessions yet.\n"
+    assert run_main("statistics", "--since", "2999-01-01") == 0
+    assert capsys.readouterr().out == "No session did anything then.\n"
 
 
 def test_headers_that_may_hold_a_key_are_not_shown(

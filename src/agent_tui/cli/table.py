@@ -74,12 +74,14 @@ COMMANDS: tuple[Command, ...] = (
                 help="its number, as agent-tui checkpoints ID lists it",
             ),
             argument(
-                "--files", action="store_true", help="revert only the files the agent changed"
+                "--files", action="store_true", help="revert the files, keep the conversation"
             ),
             argument(
-                "--conversation", action="store_true", help="revert only the conversation (default)"
+                "--conversation",
+                action="store_true",
+                help="revert the conversation, keep the files (default)",
             ),
-            argument("--both", action="store_true", help="revert both"),
+            argument("--both", action="store_true", help="revert the conversation and the files"),
             argument(
                 "--dry-run", action="store_true", help="show what would be done, and change nothing"
             ),
@@ -87,7 +89,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "changes",
-        "show what changed on disk and who changed it (for other agents: what their logs say)",
+        "show what changed on disk, and who changed it",
         (
             _ID_OR_PATH,
             argument(
@@ -207,7 +209,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         "ship",
-        "write every session as flat rows, for a database or an OTLP collector",
+        "write every session as flat rows, for a database or OTLP",
         (
             argument("folder", type=Path, metavar="DIR", help="the folder to write to"),
             argument(
@@ -261,10 +263,9 @@ COMMANDS: tuple[Command, ...] = (
                 help="the file to write (default: standard output)",
             ),
         ),
-        json=False,
         engine=False,
     ),
-    Command("config path", "print the path of your config file", json=False, engine=False),
+    Command("config path", "print the path of your config file", engine=False),
     Command(
         "models",
         "list the available models, with window and price",

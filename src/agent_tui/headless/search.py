@@ -120,6 +120,9 @@ async def print_statistics(index: SearchIndex, by: str, since: str, *, as_json: 
         for each in found:
             say(to_json(each))
         return
+    if not found:
+        say("No session did anything then." if since else "There are no sessions yet.")
+        return
     print_rows([_HEADS[by == "tool"], *map(_tool_row if by == "tool" else _row, found)], "")
 
 

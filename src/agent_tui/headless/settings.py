@@ -49,7 +49,7 @@ def run_settings_command(name: str, launch: Launch, options: argparse.Namespace)
         case "config schema":
             _write_schema(options.output)
         case "config path":
-            say(str(path))
+            say(to_json({"path": str(path)}) if options.json else str(path))
         case _:
             raise ValueError(f"no command {name!r}")
     return 0
