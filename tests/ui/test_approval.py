@@ -146,6 +146,18 @@ async def test_a_plan_has_answers_of_its_own(keys: list[str], answer: ApprovalAn
         assert app.results == [answer]
 
 
+async def test_the_hints_of_a_plan_speak_as_its_answers_do() -> None:
+    call = ToolCall("call-1", "present_plan", '{"plan": "# Write a.txt"}')
+    app = Stage(screen=ApprovalScreen(ApprovalRequest("r1", call, "Write a.txt", None)))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await wait_out_the_guard(pilot)
+        assert "Esc keep planning" in app.text
+        await pilot.press("w")
+        await hold(pilot)
+        assert "Enter send and keep planning · Esc back" in app.text
+        assert "reject" not in app.text
+
+
 @pytest.mark.parametrize("key", ["1", "y", "enter", "escape", "up", "4"])
 async def test_a_key_pressed_too_early_does_nothing(key: str) -> None:
     async with (app := ask()).run_test() as pilot:

@@ -41,10 +41,10 @@ _AIRY_HEIGHT = 20
 _ROOMY_HEIGHT = 30
 """Below this height it does without them where it is cut."""
 _HINTS = (
-    "↑↓ choose · Enter select · PgUp PgDn scroll · Esc reject",
-    "PgUp PgDn scroll · Esc reject",
+    "↑↓ choose · Enter select · PgUp PgDn scroll · Esc {reject}",
+    "PgUp PgDn scroll · Esc {reject}",
 )
-_HINT_OF_FEEDBACK = "Enter send and reject · Esc back"
+_HINT_OF_FEEDBACK = "Enter send and {reject} · Esc back"
 _HINT_OF_COMMAND = "Enter run once · Esc back"
 _MORE = "PgDn for more · ends with: "
 
@@ -221,8 +221,14 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         width = self.query_one("#approval").size.width or self.size.width - 6
         words = told_of_draft(self._prompt, "digits answer", width)
         self._options.show_letters(shown=not words)
-        hint = next((each for each in _HINTS if len(each) <= width - 4), _HINTS[-1])
+        hints = [hint.format(reject=self._rejecting) for hint in _HINTS]
+        hint = next((each for each in hints if len(each) <= width - 4), hints[-1])
         self.query_one("#approval").border_subtitle = Content(words or hint)
+
+    @property
+    def _rejecting(self) -> str:
+        """What Esc does, in the words of the answer's row."""
+        return "keep planning" if self._is_plan else "reject"
 
     def _tick(self) -> None:
         """Give the held answer once nothing was typed behind it."""
@@ -299,7 +305,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         line.display = True
         line.focus()
         hint = _HINT_OF_COMMAND if line is self._command else _HINT_OF_FEEDBACK
-        self.query_one("#approval").border_subtitle = Content(hint)
+        self.query_one("#approval").border_subtitle = Content(hint.format(reject=self._rejecting))
         self._fit_body()
 
     @property
