@@ -117,7 +117,7 @@ def refuse(terminal: Terminal, question: str) -> None:
     while question in terminal.text and pressed < _REFUSALS:
         terminal.press("escape")
         with suppress(AssertionError):
-            terminal.wait_for(lambda text: question not in text, 2.0)
+            terminal.wait_for(lambda text: question not in text, 0.4)
         pressed += 1
     assert question not in terminal.text, f"Esc was pressed {pressed} times\n{terminal.text}"
 
