@@ -18,7 +18,7 @@ from agent_tui.cli.manual import argument_words
 from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS
 from agent_tui.cli.parsers import chat_parser
 from agent_tui.cli.switches import read_switches
-from agent_tui.cli.table import COMMANDS, GROUPS
+from agent_tui.cli.table import COMMANDS, DEFAULT_VERBS, GROUPS, find_command, verbs_of
 from agent_tui.core.search_filters import FILTERS
 from agent_tui.library.search.query import parse_query
 
@@ -228,6 +228,22 @@ def test_help_of_one_command_is_shown(capsys: pytest.CaptureFixture[str]) -> Non
     assert run_main("help", "fly") == 2
 
 
+@pytest.mark.parametrize("group", [*DEFAULT_VERBS])
+@pytest.mark.parametrize("typed", ["{} --help", "{} -h", "help {}"])
+def test_the_help_of_a_group_lists_its_commands(
+    typed: str, group: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_main(*typed.format(group).split()) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: agent-tui {group} [")
+    for verb in verbs_of(group):
+        command = find_command(f"{group} {verb}")
+        assert command is not None
+        assert re.search(rf"^  {verb} +{re.escape(command.summary)}( \(default\))?$", shown, re.M)
+    default = DEFAULT_VERBS[group]
+    assert re.findall(r"^  (\S+) .*\(default\)$", shown, re.M) == ([default] if default else [])
+
+
 @pytest.mark.parametrize("command", ["tree", "fork", "changes", "export", "repair"])
 def test_help_says_which_commands_take_a_path(
     command: str, capsys: pytest.CaptureFixture[str]
@@ -246,11 +262,25 @@ def test_a_completion_script_names_every_command(
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "-n '__fish_use_subcommand' -a config -d 'show, set, unset, edit, schema, path'",
+        "-n '__fish_seen_subcommand_from models' -l json -d 'print JSON'",
+        "-n '__fish_seen_subcommand_from completion' -fa 'bash zsh fish' -d 'print a completion",
+    ],
+)
+def test_fish_completes_from_the_script(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_main("completion", "fish") == 0
+    assert f"\ncomplete -c agent-tui {line}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
     ("typed", "offered"),
     [
         (["agent-tui", "sess"], {"sessions"}),
         (["agent-tui", "sessions", "re"], {"rename"}),
         (["agent-tui", "config", "show", "--or"], {"--origin"}),
+        (["agent-tui", "help", "mo"], {"models"}),
         (["agent-tui", "completion", ""], {"bash", "zsh", "fish", "--help"}),
         (["agent-tui", "--output-format", "j"], {"json"}),
         (["agent-tui", "-y", "--mode", "p"], {"plan"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS, Argument
-from agent_tui.cli.table import COMMANDS, GROUPS, Command, verbs_of
+from agent_tui.cli.table import COMMANDS, GROUPS, Command, summary_of, verbs_of
 
 _BASH = """\
 # bash completion for agent-tui: source this, or put it into your completions folder
@@ -83,9 +83,16 @@ def _words_of(name: str) -> list[str]:
 
 def _command_words(command: Command) -> list[str]:
     words = _options((*command.arguments, *(ENGINE_OPTIONS if command.engine else ())))
-    positional = (a for a in command.arguments if not a.names[0].startswith("-"))
-    words += [word for a in positional for word in a.options.get("choices", ())]
+    words += _choices(command)
     return [*words, "--json", "--help"] if command.json else [*words, "--help"]
+
+
+def _choices(command: Command) -> list[str]:
+    """What can stand in the place of a word that is no option."""
+    if command.name == "help":
+        return [*GROUPS, "stream-json", "daemon"]
+    positional = (a for a in command.arguments if not a.names[0].startswith("-"))
+    return [word for a in positional for word in a.options.get("choices", ())]
 
 
 def _options(arguments: Iterable[Argument]) -> list[str]:
@@ -95,8 +102,7 @@ def _options(arguments: Iterable[Argument]) -> list[str]:
 def _fish() -> Iterable[str]:
     yield "# fish completion for agent-tui: save as ~/.config/fish/completions/agent-tui.fish"
     for group in GROUPS:
-        summary = next(c.summary for c in COMMANDS if c.name.split()[0] == group)
-        yield _fish_line("__fish_use_subcommand", f"-a {group}", summary)
+        yield _fish_line("__fish_use_subcommand", f"-a {group}", summary_of(group))
     for argument in (*CHAT_OPTIONS, *ENGINE_OPTIONS):
         if argument.names[0].startswith("-"):
             yield _fish_line("", _fish_option(argument), str(argument.options.get("help", "")))
@@ -106,6 +112,10 @@ def _fish() -> Iterable[str]:
         if verb:
             yield _fish_line(inside, f"-a {verb}", command.summary)
             inside = f"{inside}; and __fish_seen_subcommand_from {verb}"
+        if command.json:
+            yield _fish_line(inside, "-l json", "print JSON")
+        if choices := _choices(command):
+            yield _fish_line(inside, f"-fa '{' '.join(choices)}'", command.summary)
         for argument in command.arguments:
             if argument.names[0].startswith("-"):
                 yield _fish_line(

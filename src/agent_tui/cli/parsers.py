@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 
 from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS, Argument
-from agent_tui.cli.table import DEFAULT_VERBS, GROUPS, Command, find_command, verbs_of
+from agent_tui.cli.table import DEFAULT_VERBS, GROUPS, Command, find_command, summary_of, verbs_of
 from agent_tui.core.output import say
 
 
@@ -24,7 +24,7 @@ class Parser(argparse.ArgumentParser):
 def chat_parser() -> argparse.ArgumentParser:
     """The parser of ``agent-tui [options] [PROMPT]``."""
     width = max(map(len, GROUPS))
-    commands = "\n".join(f"  {group:<{width}}  {_summary_of(group)}" for group in GROUPS)
+    commands = "\n".join(f"  {group:<{width}}  {summary_of(group)}" for group in GROUPS)
     parser = Parser(
         prog="agent-tui",
         usage="agent-tui [options] [PROMPT]\n       agent-tui COMMAND [arguments]",
@@ -43,12 +43,33 @@ def command_parser(command: Command) -> argparse.ArgumentParser:
     if command.notes:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         parser.epilog = "\n".join(f"  {name:<10}{meaning}" for name, meaning in command.notes)
+    elif verbs_of(command.name):
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = _list_verbs(command.name)
     _add(parser, command.arguments)
     if command.json:
         parser.add_argument("--json", action="store_true", help="print JSON")
     if command.engine:
         _add(parser, ENGINE_OPTIONS)
     return parser
+
+
+def group_parser(words: list[str]) -> argparse.ArgumentParser | None:
+    """The parser that lists a group's commands; None where the words name one of them.
+
+    Args:
+        words: a group, and what was typed behind it.
+    """
+    group, *rest = words
+    verbs = verbs_of(group)
+    if not verbs or find_command(group) or not all(word.startswith("-") for word in rest):
+        return None
+    return Parser(
+        prog=f"agent-tui {group}",
+        usage=f"agent-tui {group} [COMMAND] [arguments]",
+        epilog=_list_verbs(group),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def split_command(arguments: list[str]) -> tuple[Command, list[str]]:
@@ -68,8 +89,6 @@ def split_command(arguments: list[str]) -> tuple[Command, list[str]]:
         name = group
     elif group in DEFAULT_VERBS and (not verb or not DEFAULT_VERBS[group]):
         name = f"{group} {DEFAULT_VERBS[group]}".strip()
-    elif not verb and {"-h", "--help"} & set(rest):
-        name = f"{group} {verbs[0]}"
     else:
         raise UnknownVerb(f"{group} expects {', '.join(verbs)}, not {verb!r}.")
     command = find_command(name)
@@ -102,12 +121,16 @@ def _add(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None
         parser.add_argument(*argument.names, **argument.options)
 
 
-def _summary_of(group: str) -> str:
+def _list_verbs(group: str) -> str:
     verbs = verbs_of(group)
-    command = find_command(group)
-    if command is None:
-        return ", ".join(verbs)
-    return f"{command.summary}; {', '.join(verbs)}" if verbs else command.summary
+    width = max(map(len, verbs))
+    lines = [f"commands (agent-tui {group} COMMAND --help):"]
+    for verb in verbs:
+        command = find_command(f"{group} {verb}")
+        assert command is not None, verb
+        mark = " (default)" if DEFAULT_VERBS.get(group) == verb else ""
+        lines.append(f"  {verb:<{width}}  {command.summary}{mark}")
+    return "\n".join(lines)
 
 
 def _as_sentence(summary: str) -> str:

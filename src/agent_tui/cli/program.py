@@ -218,8 +218,12 @@ def _read_piped(*, patient: bool) -> str:
 
 
 def _run_command(arguments: list[str]) -> int:
-    from agent_tui.cli.parsers import UnknownVerb, command_parser, split_command
+    from agent_tui.cli.parsers import UnknownVerb, command_parser, group_parser, split_command
 
+    asks_for_help = not {"-h", "--help"}.isdisjoint(arguments)
+    if asks_for_help and (group := group_parser(arguments)):
+        group.print_help()
+        return 0
     try:
         command, rest = split_command(arguments)
     except UnknownVerb as error:
@@ -274,7 +278,13 @@ def _run_settings(name: str, options: Namespace) -> int:
 
 
 def _show_help(options: Namespace) -> int:
-    from agent_tui.cli.parsers import UnknownVerb, chat_parser, command_parser, split_command
+    from agent_tui.cli.parsers import (
+        UnknownVerb,
+        chat_parser,
+        command_parser,
+        group_parser,
+        split_command,
+    )
     from agent_tui.cli.table import GROUPS
 
     if options.all:
@@ -297,6 +307,9 @@ def _show_help(options: Namespace) -> int:
         return 0
     if options.words[0] not in GROUPS:
         return _fail(f"there is no command {options.words[0]!r}; see agent-tui --help.", 2)
+    if group := group_parser(options.words):
+        group.print_help()
+        return 0
     try:
         command, _ = split_command(options.words)
     except UnknownVerb as error:

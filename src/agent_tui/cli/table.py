@@ -381,3 +381,12 @@ def verbs_of(group: str) -> tuple[str, ...]:
 def find_command(name: str) -> Command | None:
     """The command of this whole name."""
     return next((command for command in COMMANDS if command.name == name), None)
+
+
+def summary_of(group: str) -> str:
+    """What a first word stands for: what it does, and the verbs that it has."""
+    verbs = verbs_of(group)
+    command = find_command(group)
+    if command is None:
+        return ", ".join(verbs)
+    return f"{command.summary}; {', '.join(verbs)}" if verbs else command.summary
