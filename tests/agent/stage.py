@@ -59,11 +59,11 @@ from agent_tui.core.words import INTERRUPTED
 from agent_tui.providers.base import Provider
 from agent_tui.providers.demo.scenario import Reply, Scenario, ScriptedCall
 from agent_tui.providers.demo.scripted import Scripted
+from agent_tui.runtime.building.assembling import Run
 from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.operations.operations import Operations
-from agent_tui.runtime.starting.assembling import Run
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.sessions.replay import SessionState, read_log
 from agent_tui.sessions.sent_messages import repaired_messages

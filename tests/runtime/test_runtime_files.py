@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from agent_tui.runtime.files.completion import FileList, list_files, rank_paths
+from agent_tui.runtime.starting.completion import FileList, list_files, rank_paths
 
 
 def write(folder: Path, *names: str) -> None:

@@ -25,9 +25,9 @@ from agent_tui.core.records import (
 from agent_tui.providers.base import Provider
 from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.providers.openai_compatible import OpenAICompatible
+from agent_tui.runtime.building.assembling import Run
 from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.starting.assembling import Run
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.sessions.log import Durability
 from agent_tui.sessions.store import SessionStore

@@ -40,9 +40,9 @@ from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo import scripted
 from agent_tui.providers.demo.scenario import Reply, Scenario, Scene, load_scenario
 from agent_tui.providers.demo.scripted import Scripted
+from agent_tui.runtime.building.assembling import Run
 from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.engine import Engine
-from agent_tui.runtime.starting.assembling import Run
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.runtime.stored import own_process
 from agent_tui.sessions.store import SessionStore

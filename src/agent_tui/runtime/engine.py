@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from agent_tui.agent.spec import DEFAULT_AGENT
 from agent_tui.config import config_path, data_root
 from agent_tui.runtime.building.agents import Agents
+from agent_tui.runtime.building.assembling import Run, assemble_run
 from agent_tui.runtime.building.builder import SessionBuilder
-from agent_tui.runtime.files.project import Project
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.opening import Opening
-from agent_tui.runtime.starting.assembling import Run, assemble_run
 from agent_tui.runtime.starting.confining import describe_sandbox
 from agent_tui.runtime.starting.debug_log import log_event
 from agent_tui.runtime.starting.launch import Launch
+from agent_tui.runtime.starting.project import Project
 from agent_tui.runtime.starting.run_settings import read_settings
 from agent_tui.runtime.starting.setting_files import SettingFiles
 from agent_tui.runtime.stored.headers import new_header

@@ -11,9 +11,9 @@ from pathlib import Path
 from agent_tui.agent.wire import Listener, Wire
 from agent_tui.runtime.building.builder import SessionBuilder
 from agent_tui.runtime.building.parts import CurrentParts
-from agent_tui.runtime.files.project import Project
 from agent_tui.runtime.files.watching import content_store
 from agent_tui.runtime.live_session import LiveSession
+from agent_tui.runtime.starting.project import Project
 from agent_tui.sessions.store import SessionLog, SessionStore
 
 

@@ -1,1 +1,1 @@
-"""How a session is put together over its log: model, tools, approvals, agent."""
+"""How a run is put together, and over its log each session: model, tools, approvals, agent."""

@@ -25,6 +25,7 @@ from agent_tui.core.events import BackgroundChanged, NoticeGiven
 from agent_tui.core.records import ModelRecord, SystemPrompt
 from agent_tui.core.text import first_line, reveal
 from agent_tui.runtime.building.agents import Agents
+from agent_tui.runtime.building.assembling import Run
 from agent_tui.runtime.building.kept_rules import KeptRules, drop_rule
 from agent_tui.runtime.building.limits import amounts_of, limits_of, unlimited_cost
 from agent_tui.runtime.building.parts import Equipment, SessionParts
@@ -34,7 +35,6 @@ from agent_tui.runtime.building.uncompacted import uncompacted_records
 from agent_tui.runtime.connect.connections import Connection
 from agent_tui.runtime.connect.learned_windows import LearnedWindows
 from agent_tui.runtime.files.watching import watch_workspace
-from agent_tui.runtime.starting.assembling import Run
 from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability

@@ -1,1 +1,1 @@
-"""A workspace's files: captured, reverted, and completed after ``@``."""
+"""A workspace's files: captured while a session is open, shown as changes, and reverted."""

@@ -1,1 +1,1 @@
-"""How a run starts: its command line, settings and parts, and what it shows before a session."""
+"""How a run starts: its command line and settings, its folder, what it shows before a session."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_tui.config import config_path
 from agent_tui.config.trust import project_root, shipped_files, trust_folder
-from agent_tui.runtime.files.completion import FileList
+from agent_tui.runtime.starting.completion import FileList
 from agent_tui.workspace.where import Place, Where
 
 if TYPE_CHECKING:
