@@ -27,13 +27,19 @@ class InstructionFile:
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """The files taken, farthest first, and a sentence for each that was not."""
+    """The files taken, farthest first, and a sentence for each that was not.
+
+    ``untrusted``: what is there for agents, none of it taken because nobody trusts the project yet.
+    """
 
     files: tuple[InstructionFile, ...] = ()
     refused: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()
 
     def describe(self, workspace: Path) -> str:
-        """Which files were taken, in one line; empty when there are none."""
+        """Which files were taken, or could not be without trust, in one line; empty for none."""
+        if self.untrusted:
+            return f"not used without --trust: {', '.join(self.untrusted)}"
         shown = [
             f"{reveal(os.path.relpath(file.path, workspace))}{' (cut)' if file.is_cut else ''}"
             for file in self.files

@@ -58,9 +58,9 @@ class Engine:
         self.connections = run.connections
         self.project = Project(run.workspace, trusted=run.trusted or run.launch.trust)
         self.agents = Agents(config_path().parent, self.project.trusted_folders())
-        self._builder = SessionBuilder(run, self.agents, trusted=self.project.trusted)
+        self._builder = SessionBuilder(run, self.agents, self.project)
         listeners = (log_event,) if run.launch.debug else ()
-        self._opening = Opening(self._builder, run.store, self.project, listeners)
+        self._opening = Opening(self._builder, run.store, listeners)
 
     @classmethod
     def assemble(cls, launch: Launch) -> Engine:

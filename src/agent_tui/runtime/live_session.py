@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from agent_tui.agent.approval import Approvals
 from agent_tui.agent.questions import Questions
-from agent_tui.agent.unanswered import CUT_OFF, can_retry, was_cut_off
+from agent_tui.agent.unanswered import can_retry
 from agent_tui.core.errors import SessionError
 from agent_tui.core.events import Event, TurnEnd
 from agent_tui.core.text import first_line
@@ -18,7 +19,8 @@ from agent_tui.history.sources.live_source import LiveSource, MemorySource
 from agent_tui.history.view import SessionView
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.runtime.building.shares import Shares
-from agent_tui.runtime.operations.beginning import note_beginning
+from agent_tui.runtime.files.watching import has_cut_off_revert
+from agent_tui.runtime.operations.beginning import find_cut_off, note_beginning
 from agent_tui.runtime.operations.gate import Gate
 from agent_tui.sessions.drafts import DraftFile
 
@@ -161,7 +163,7 @@ class LiveSession:
     @property
     def cut_off(self) -> str:
         """That the program ended in the middle of the last turn, if it did; else empty."""
-        return "" if self.busy or self.read_only else _find_cut_off(self._parts, self.view)
+        return "" if self.busy or self.read_only else find_cut_off(self._parts, self.view)
 
     def subscribe(
         self, listener: Callable[[Event], None], dropped: Callable[[Exception], None] | None = None
@@ -181,7 +183,7 @@ class LiveSession:
         """
         async with self._gate.working():
             title = "" if self._log.state.title or not self.view.is_empty else first_line(prompt)
-            await note_beginning(self._parts, title, _find_cut_off(self._parts, self.view))
+            await note_beginning(self._parts, title, find_cut_off(self._parts, self.view))
             return await self._parts.now.agent.run_turn(prompt)
 
     async def retry_turn(self) -> TurnEnd:
@@ -221,6 +223,12 @@ class LiveSession:
         """Count the history exactly, off the loop; until then a long one is counted roughly."""
         await self._parts.warm()
 
+    async def recover_files(self) -> None:
+        """Finish or roll back a revert of files that a crash cut off; a notice says which."""
+        is_cut_off = await asyncio.to_thread(has_cut_off_revert, self._log)
+        if is_cut_off and (told := await self.files.recover()):
+            self.notices.append(told)
+
     async def follow(self) -> Literal["", "grown", "replaced"]:
         """Take in what another process wrote: nothing, more of the same path, or another log."""
         before = self._log.state.entries
@@ -238,9 +246,3 @@ class LiveSession:
         await self._parts.equipment.watch.idle(_LAST_CAPTURE_SECONDS)
         await self._parts.now.agent.flush()
         await self._log.close()
-
-
-def _find_cut_off(parts: CurrentParts, view: SessionView) -> str:
-    # What the disk refused is held, and says how the turn really ended.
-    has_unsaved = parts.now.agent.has_unsaved
-    return "" if has_unsaved or not was_cut_off(view.records) else CUT_OFF

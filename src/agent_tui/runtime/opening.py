@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,9 +10,7 @@ from pathlib import Path
 from agent_tui.agent.wire import Listener, Wire
 from agent_tui.runtime.building.builder import SessionBuilder
 from agent_tui.runtime.building.parts import CurrentParts
-from agent_tui.runtime.files.watching import content_store
 from agent_tui.runtime.live_session import LiveSession
-from agent_tui.runtime.starting.project import Project
 from agent_tui.sessions.store import SessionLog, SessionStore
 
 
@@ -23,20 +20,14 @@ class Opening:
     Args:
         builder: assembles them.
         store: where the sessions beside them are.
-        project: what the workspace ships, and whether it is used.
         listeners: who hears the events of every session, beside its screen.
     """
 
     def __init__(
-        self,
-        builder: SessionBuilder,
-        store: SessionStore,
-        project: Project,
-        listeners: Sequence[Listener],
+        self, builder: SessionBuilder, store: SessionStore, listeners: Sequence[Listener]
     ) -> None:
         self._builder = builder
         self._store = store
-        self._project = project
         self._listeners = listeners
 
     async def open(self, log: SessionLog) -> LiveSession:
@@ -63,11 +54,9 @@ class Opening:
         session = LiveSession(parts, related)
         session.wide_folder = builder.wide_folder(log)
         session.instructions = instructions.describe(builder.workspace_of(log))
-        if not log.state.messages and (unused := await self._project.untrusted_files()):
-            session.instructions = f"not used without --trust: {', '.join(unused)}"
         for listener in self._listeners:
             session.subscribe(listener)
-        await _recover_files(session, log)
+        await session.recover_files()
         return session
 
     async def _tell_folder(self, log: SessionLog) -> None:
@@ -83,11 +72,3 @@ class Opening:
                 f"The folder of this session, {folder}, no longer exists. You can read and "
                 "continue the session, but its tools will find no files."
             )
-
-
-async def _recover_files(session: LiveSession, log: SessionLog) -> None:
-    """Finish or roll back a revert of files that a crash cut off; a notice says which."""
-    journal = content_store(log).journal_path
-    is_there = await asyncio.to_thread(os.path.lexists, journal)
-    if is_there and (told := await session.files.recover()):
-        log.notices.append(told)

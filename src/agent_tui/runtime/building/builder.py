@@ -36,6 +36,7 @@ from agent_tui.runtime.connect.connections import Connection
 from agent_tui.runtime.connect.learned_windows import LearnedWindows
 from agent_tui.runtime.files.watching import watch_workspace
 from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
+from agent_tui.runtime.starting.project import Project
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
 from agent_tui.tools.background_command import STARTED_MARK, EndedCommands, pick_command_messages
@@ -52,14 +53,14 @@ class SessionBuilder:
     Args:
         run: what they are made of; the sessions of subagents go into its store.
         agents: the specs there are.
-        trusted: whether what the workspace ships for agents is used.
+        project: the workspace, and whether what it ships for agents is used.
 
     Attributes:
         workspace: where a new session works.
         agent_name: the spec of a new session, as its log names it; empty for the default.
     """
 
-    def __init__(self, run: Run, agents: Agents, *, trusted: bool) -> None:
+    def __init__(self, run: Run, agents: Agents, project: Project) -> None:
         self.workspace = run.workspace
         self.agent_name = self._agent_of_run = run.launch.agent
         self._store = run.store
@@ -69,7 +70,7 @@ class SessionBuilder:
         self._settings = run.settings
         self._connections = run.connections
         self._tool_servers = run.tool_servers
-        self._trusted = trusted
+        self._project = project
         self._accepted: set[Path] = set()
         self._dropped: set[Rule] = set()
 
@@ -304,9 +305,10 @@ class SessionBuilder:
         if log.read_only or log.state.system_prompt:
             return Instructions()
         workspace = self.workspace_of(log)
-        instructions = Instructions()
-        if self._trusted:
+        if self._project.trusted:
             instructions = await asyncio.to_thread(project_instructions, workspace)
+        else:
+            instructions = Instructions(untrusted=await self._project.untrusted_files())
         of_run = await asyncio.to_thread(self._spec_of, log)
         chosen = spec or of_run
         prompt = await asyncio.to_thread(write_system_prompt, workspace, instructions, chosen)

@@ -31,6 +31,11 @@ def content_store(log: SessionLog) -> ContentStore:
     return ContentStore(str(folder), log.folder.name)
 
 
+def has_cut_off_revert(log: SessionLog) -> bool:
+    """Whether a revert of files started and never ended: the process died in it. Blocks."""
+    return os.path.lexists(content_store(log).journal_path)
+
+
 def watch_workspace(log: SessionLog, wire: Wire, workspace: Path | None) -> WorkspaceWatch:
     """Capture the files of a session's workspace (None: of none) while the log can be written."""
     capture = None

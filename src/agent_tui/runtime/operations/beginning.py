@@ -5,12 +5,21 @@ from __future__ import annotations
 import asyncio
 
 from agent_tui.agent.settle import settle
+from agent_tui.agent.unanswered import CUT_OFF, was_cut_off
 from agent_tui.core.events import NoticeGiven
 from agent_tui.core.records import Record, TitleRecord, TurnEndRecord
+from agent_tui.history.view import SessionView
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.runtime.stored.headers import environment_change
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
+
+
+def find_cut_off(parts: CurrentParts, view: SessionView) -> str:
+    """That the program ended in the middle of the last turn, if it did; else empty."""
+    # What the disk refused is held, and says how the turn really ended.
+    has_unsaved = parts.now.agent.has_unsaved
+    return "" if has_unsaved or not was_cut_off(view.records) else CUT_OFF
 
 
 async def note_beginning(parts: CurrentParts, title: str, cut_off: str) -> None:
