@@ -86,7 +86,11 @@ PROMISES = (
         "a folder that came before its file stays",
     ),
     seen_elsewhere("a compaction loses the history", "what a compaction rotated is forgotten"),
-    seen_elsewhere("commits and refs of the user change", "the user's index is written"),
+    seen_elsewhere(
+        "commits and refs of the user change",
+        "the user's index is written",
+        "git notes in the user's index what it has read",
+    ),
     seen_elsewhere(
         "a .gitignore that is not committed exposes files",
         "what was ignored counts as created",
@@ -187,6 +191,7 @@ PROMISES = (
     never("slow a prompt down", "a capture holds the loop up"),
     bad_input(
         "files that change during the scan",
+        "an index that changes under git is taken for the one that was copied",
         "a file that changes while it is read is kept as it came",
     ),
     bad_input("unreadable files", "what cannot be read is gone"),

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -388,6 +389,19 @@ def use_the_users_index() -> Patch:
     return replaced((git.Git, "use_index", use), *at_once)
 
 
+def write_the_users_index() -> Patch:
+    real = git.Git.start
+
+    def start(self: git.Git, *arguments: str, reading: str = "", **more: Any) -> git.Running:
+        index, self.index = self.index, reading or self.index
+        self._environment["GIT_INDEX_FILE"] = self.index
+        running = real(self, *arguments, **more)
+        self.use_index(index)
+        return running
+
+    return replaced((git.Git, "start", start))
+
+
 def with_setting(name: str, value: str) -> Patch:
     return replaced((git, "_SETTINGS", {**git._SETTINGS, name: value}))
 
@@ -450,11 +464,11 @@ def read_names_as_utf8() -> Patch:
 
 
 def trust_after_a_failure() -> Patch:
-    def look(self: Any, on_begin: Any = None) -> None:
+    def look(self: Any, on_begin: Any = None, reading: str = "") -> None:
         fresh = self._names.refresh(self._outside) if self._is_begun else None
         self._is_begun = True
         if fresh is None:
-            self._list_all(on_begin)
+            self._list_all(on_begin, reading)
         else:
             self._list_changed(fresh)
 
@@ -771,6 +785,11 @@ MUTANTS = (
            of_session(sessions.test_what_could_not_be_written_down_is_nobodys_later)),
     Mutant("the index is not seeded", lambda: replaced((git_scan, "copy_index", nothing)),
            of_make(bad_input.test_a_first_capture_copies_nothing_that_git_holds)),
+    Mutant("an index that changes under git is taken for the one that was copied",
+           lambda: replaced((git_scan, "mark_to_read", lambda _: ANY)),
+           of_created(seeds.test_an_index_that_changes_while_git_reads_it_is_read_again)),
+    Mutant("git notes in the user's index what it has read", write_the_users_index,
+           seeds.test_the_users_index_is_read_and_never_written),
     Mutant("old sessions are never deleted",
            lambda: replaced((stores, "shrink", lambda *_: [])),
            stores.test_the_oldest_sessions_go_first_and_what_others_need_stays),

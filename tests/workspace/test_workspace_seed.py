@@ -6,15 +6,17 @@ import errno
 import hashlib
 import os
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent_tui.sessions.folders import project_name
-from agent_tui.workspace import seed
+from agent_tui.workspace import git_scan, seed
 from agent_tui.workspace.capture import Capture
 from agent_tui.workspace.git import find_repository, git_program
-from agent_tui.workspace.git_index import Entry, differing_entries, newest_change
+from agent_tui.workspace.git_index import Entry, entries_since, entry_at, newest_change
 from agent_tui.workspace.git_listing import GitListing
 from agent_tui.workspace.git_scan import GitScanner
 from agent_tui.workspace.store import ContentStore
@@ -36,15 +38,12 @@ def plain(yard: Yard, algorithm: str = "sha1") -> bool:
     return newest_change((yard.root / ".git" / "index").read_bytes(), algorithm) is not None
 
 
-def entries_since(index: bytes, algorithm: str, second: int) -> list[tuple[Entry, tuple[int, int]]]:
+def timed(index: bytes, algorithm: str, second: int) -> list[tuple[Entry, tuple[int, int]]]:
     """The entries that changed in a second or later, each with its times."""
-    times: list[tuple[int, int]] = []
-
-    def note(_: bytes, changed_at: int, written_at: int) -> bool:
-        times.append((changed_at, written_at))
-        return True
-
-    return list(zip(differing_entries(index, algorithm, second, note), times, strict=False))
+    return [
+        (entry_at(index, algorithm, place, path), (changed_at, written_at))
+        for path, changed_at, written_at, place in entries_since(index, algorithm, second)
+    ]
 
 
 @pytest.mark.parametrize("algorithm", ["sha1", "sha256"])
@@ -97,15 +96,15 @@ def test_entries_are_read_as_git_reads_them(tmp_path: Path, algorithm: str, vers
     assert data[7] == int(version)
     found = [
         f"{entry.mode} {entry.oid} 0\t{os.fsdecode(entry.path)}"
-        for entry, _ in entries_since(data, algorithm, 0)
+        for entry, _ in timed(data, algorithm, 0)
     ]
     assert found == git(yard.root, "ls-files", "-s", "-z").rstrip("\0").split("\0")
-    for entry, times in entries_since(data, algorithm, 1):  # what is not added yet has no times
+    for entry, times in timed(data, algorithm, 1):  # what is not added yet has no times
         status = (yard.root / os.fsdecode(entry.path)).lstat()
         assert times == (status.st_ctime_ns, status.st_mtime_ns)
-    assert not entries_since(data, algorithm, 1 << 32)
+    assert not timed(data, algorithm, 1 << 32)
     for end in range(0, len(data), 7):
-        assert len(entries_since(data[:end], algorithm, 0)) <= len(found)
+        assert len(timed(data[:end], algorithm, 0)) <= len(found)
 
 
 def test_attributes_and_damage_make_an_index_not_plain(tmp_path: Path) -> None:
@@ -235,6 +234,67 @@ def test_files_that_are_as_new_as_the_index_are_read_once(tmp_path: Path) -> Non
     (index,) = (yard.folder / "store").glob("sessions/*/index")
     assert index.stat().st_mtime > then
     assert (yard.root / ".git" / "index").stat().st_mtime == then
+
+
+def settle_down(yard: Yard) -> None:
+    """Let the files be older than the index, as they are soon after a commit."""
+    (yard.root / "a.txt").touch()  # which git would note
+    then = max(path.lstat().st_mtime for path in yard.root.rglob("*") if path.is_file())
+    os.utime(yard.root / ".git" / "index", (then + 60, then + 60))
+
+
+def test_the_users_index_is_read_and_never_written(tmp_path: Path) -> None:
+    """git would note that a file has another time and the same content."""
+    yard = committed(tmp_path)
+    time.sleep(1.1)
+    settle_down(yard)
+    index = yard.root / ".git" / "index"
+    before, status = index.read_bytes(), index.stat()
+    repository = find_repository(str(yard.root))
+    assert repository
+    assert seed.mark_to_read(repository)
+    assert yard.take().status == "captured"
+    assert (index.read_bytes(), index.stat()) == (before, status)
+
+
+def test_an_index_that_changes_while_git_reads_it_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody adds a file between git's look and the copy: it is theirs, and no new one."""
+    yard = committed(tmp_path)
+    settle_down(yard)
+    yard.write("b.txt", "theirs\n")
+    real = seed.copy_index
+
+    def copy_later(*arguments: Any) -> None:
+        time.sleep(0.2)  # git has read it by now
+        git(yard.root, "add", "b.txt")
+        git(yard.root, "commit", "-qm", "two")
+        real(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(git_scan, "copy_index", copy_later)
+        assert yard.take().files == 3
+    yard.open()
+    assert yard.take().delta == ()
+    assert "b.txt" not in (yard.folder / "store/sessions/s1/recent.json").read_text()
+
+
+@pytest.mark.parametrize("kind", ["split", "as new as a file", "none"])
+def test_git_reads_a_copy_where_the_index_alone_does_not_do(tmp_path: Path, kind: str) -> None:
+    yard = committed(tmp_path) if kind != "none" else Yard(tmp_path / "yard", with_git=True)
+    if kind == "split":
+        git(yard.root, "update-index", "--split-index")
+        settle_down(yard)
+    elif kind != "none":
+        newest = (yard.root / "a.txt").lstat().st_mtime
+        os.utime(yard.root / ".git" / "index", (newest, newest))
+    repository = find_repository(str(yard.root))
+    assert repository
+    assert seed.mark_to_read(repository) is None
+    assert yard.take().status == "captured"
+    yard.write("a.txt", "agent\n")
+    assert [each.path for each in yard.take().delta] == ["a.txt"]
 
 
 def test_sessions_share_what_git_is_told_and_replace_it_whole(tmp_path: Path) -> None:

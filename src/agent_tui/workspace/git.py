@@ -193,21 +193,25 @@ class Git:
         self.index = index
         self._environment["GIT_INDEX_FILE"] = index
 
-    def start(self, *arguments: str, settings: Sequence[str] = ()) -> Running:
-        """Start a command; ask the result for its output."""
+    def start(self, *arguments: str, settings: Sequence[str] = (), reading: str = "") -> Running:
+        """Start a command; ask the result for its output.
+
+        ``reading`` is another index than ours, which is read and never written.
+        """
         chosen_for = {
             "check-ignore": {"GIT_LITERAL_PATHSPECS": "0"},  # it knows no other way
             # It notes in our index which files it has read. As long as that is no newer than
             # the files, as after a clone, each look reads them all.
             "status": {"GIT_OPTIONAL_LOCKS": "1"},
         }
+        theirs = {"GIT_INDEX_FILE": reading, "GIT_OPTIONAL_LOCKS": "0"} if reading else {}
         chosen = [f"{name}={value}" for name, value in _SETTINGS.items()]
         options = [word for each in (*chosen, *settings) for word in ("-c", each)]
         command = [git_program(), *options, *arguments]
         process = subprocess.Popen(
             command,
             cwd=self.start_folder,
-            env=self._environment | chosen_for.get(arguments[0], {}),
+            env=self._environment | chosen_for.get(arguments[0], {}) | theirs,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

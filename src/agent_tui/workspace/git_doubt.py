@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from agent_tui.workspace.git_index import Entry, differing_entries
+from agent_tui.workspace.git_index import Entry, entries_since, entry_at
 
 _SECOND = 1_000_000_000
 _CLOCKS_NS = 100_000_000
@@ -46,11 +46,11 @@ class DoubtfulEntries:
                 data = file.read()
         except FileNotFoundError:
             return
-        yield from differing_entries(data, self._algorithm, since, self._differs)
-
-    def _differs(self, path: bytes, changed_at: int, written_at: int) -> bool:
-        try:
-            status = os.lstat(self._top + path)
-        except OSError:
-            return False  # git has seen that
-        return status.st_ctime_ns != changed_at or status.st_mtime_ns != written_at
+        lstat, top = os.lstat, self._top
+        for path, changed_at, written_at, place in entries_since(data, self._algorithm, since):
+            try:
+                status = lstat(top + path)
+            except OSError:
+                continue  # git has seen that
+            if status.st_ctime_ns != changed_at or status.st_mtime_ns != written_at:
+                yield entry_at(data, self._algorithm, place, path)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 
@@ -13,7 +14,7 @@ _MOST_BYTES = 1 << 20
 _FILE_MODES = frozenset({0o100644, 0o100755, 0o120000})
 _OID_BYTES = {"sha1": 20, "sha256": 32}
 _HEAD_BYTES, _STATUS_BYTES = 12, 40
-_TIMES = struct.Struct(">IIII")
+_MODE_AT = 24
 _SECOND = 1_000_000_000
 _HIDING, _EXTENDED, _LENGTH = 0xC000, 0x4000, 0xFFF
 """Of an entry's flags: those of a hidden path, of more flags, and the length of its name."""
@@ -58,16 +59,15 @@ class Entry:
     mode: str
 
 
-def differing_entries(
-    index: bytes,
-    algorithm: str,
-    second: int,
-    differs: Callable[[bytes, int, int], bool],
-) -> Iterator[Entry]:
-    """The entries whose status changed in a second or later, and of which ``differs`` is true.
+TimedEntry: TypeAlias = tuple[bytes, int, int, int]
+"""A path, the times of status and content in nanoseconds, and the place of the entry."""
 
-    That is asked with the path and the times of status and content, in nanoseconds. There is
-    nothing of an index that is damaged or of another version: git says what is wrong with it.
+
+def entries_since(index: bytes, algorithm: str, second: int) -> Iterator[TimedEntry]:
+    """The files and links of which the status changed in a second or later.
+
+    There is nothing of an index that is damaged or of another version: git says what is wrong
+    with it. Tuples, because there may be as many as files.
     """
     oid = _OID_BYTES.get(algorithm)
     if not oid or len(index) < _HEAD_BYTES or index[:4] != b"DIRC":
@@ -76,11 +76,11 @@ def differing_entries(
     if version not in (2, 3, 4):
         return
     place, path, head, whole = _HEAD_BYTES, b"", _STATUS_BYTES + oid + 2, len(index)
-    read_entry = struct.Struct(f">I20xI{oid + 12}xH").unpack_from
+    read_entry = struct.Struct(f">IIII8xI{oid + 12}xH").unpack_from
     for _ in range(count):
         if place + head > whole:
             return
-        seconds, mode, flags = read_entry(index, place)
+        changed, changed_ns, written, written_ns, mode, flags = read_entry(index, place)
         start = place + head + (2 if flags & _EXTENDED else 0)
         length = flags & _LENGTH
         if version == 4:
@@ -93,14 +93,17 @@ def differing_entries(
             after = place + ((end - place + 8) & -8)
         if not start <= end < whole:
             return
-        if seconds >= second and mode in _FILE_MODES:
+        if changed >= second and mode in _FILE_MODES:
             name = path if version == 4 else index[start:end]
-            _, nanoseconds, written, written_nanoseconds = _TIMES.unpack_from(index, place)
-            changed_at = seconds * _SECOND + nanoseconds
-            if differs(name, changed_at, written * _SECOND + written_nanoseconds):
-                object_name = index[place + _STATUS_BYTES : place + _STATUS_BYTES + oid].hex()
-                yield Entry(name, object_name, f"{mode:o}")
+            yield name, changed * _SECOND + changed_ns, written * _SECOND + written_ns, place
         place = after
+
+
+def entry_at(index: bytes, algorithm: str, place: int, path: bytes) -> Entry:
+    """The entry of which ``entries_since`` told the place."""
+    start = place + _STATUS_BYTES
+    mode = int.from_bytes(index[place + _MODE_AT : place + _MODE_AT + 4], "big")
+    return Entry(path, index[start : start + _OID_BYTES[algorithm]].hex(), f"{mode:o}")
 
 
 def _read_offset(index: bytes, place: int) -> tuple[int, int]:

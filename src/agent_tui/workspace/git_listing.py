@@ -72,11 +72,12 @@ class GitListing:
         self.ignored: set[str] = set()
         self.links: set[str] = set()
 
-    def look(self, on_begin: Callable[[], int | None] | None = None) -> None:
+    def look(self, on_begin: Callable[[], int | None] | None = None, reading: str = "") -> None:
         """List what is there now.
 
         ``on_begin`` is called once git is at work, the first time, and may tell the second in
-        which an entry of the index changed last.
+        which an entry of the index changed last. ``reading`` is the index that ours is made a
+        copy of meanwhile.
 
         Raises:
             NotCovered: git did not give a whole answer.
@@ -96,7 +97,7 @@ class GitListing:
             self._list_changed(fresh)
             compare()
         else:
-            self._list_all(compare)
+            self._list_all(compare, reading)
         self._take_doubtful(doubtful)
         self._is_begun = self._is_sure = True
 
@@ -123,9 +124,11 @@ class GitListing:
         self.untracked.difference_update(paths)
         self.ignored.difference_update(paths)
 
-    def _list_all(self, on_begin: Callable[[], None] | None = None) -> None:
+    def _list_all(self, on_begin: Callable[[], None] | None = None, reading: str = "") -> None:
         self.untracked, self.ignored = set(), set()
-        running = self._git.start(*_STATUS, settings=self._settings) if self._has_head else None
+        running = None
+        if self._has_head:
+            running = self._git.start(*_STATUS, settings=self._settings, reading=reading)
         if on_begin is not None:
             on_begin()
         if running is not None:

@@ -34,6 +34,7 @@ from agent_tui.workspace.seed import (
     Truth,
     UserSettings,
     copy_index,
+    mark_to_read,
     read_newest,
     unhide,
     write_settings,
@@ -114,29 +115,34 @@ class GitScanner:
         return sight
 
     def _begin(self, user: UserSettings) -> Sight:
-        """Start from a copy of the user's index; it is read while the files are looked at."""
+        """Start from a copy of the user's index; it is made while git looks at the files."""
         guessed = user.guess_excludes() if self._repository.top == self._root else user.excludes
         self._heed_excludes(guessed)
         if self._repository.top != self._root:
             self._require_not_ignored()
         self._git.use_index(os.path.join(self._folder, UNSETTLED))
         remove_stale_lock(self._git.index)
-        copy_index(self._repository, self._git)
+        read_as = mark_to_read(self._repository)
+        if read_as is None:
+            copy_index(self._repository, self._git)
         listed: list[Future[bytes]] = []
         with ThreadPoolExecutor(1, thread_name_prefix="index") as thread:
 
             def read_beside() -> int | None:
+                if read_as is not None:
+                    copy_index(self._repository, self._git)
                 newest = read_newest(self._git, self._repository, user, self._algorithm)
                 if newest is None:
                     listed.append(thread.submit(self._git.run, *LISTING))
                 return newest
 
-            sight = self.look(on_begin=read_beside)
+            sight = self.look(read_beside, self._repository.index if read_as else "")
         truth = Truth(set(), set(), hidden=False)
         if listed:
             truth = unhide(self._git, self._repository, user, listed[0].result())
         is_guess_wrong = user.excludes != guessed
-        if truth.hidden or truth.links or is_guess_wrong:
+        is_another = read_as is not None and mark_of(self._repository.index) != read_as
+        if truth.hidden or truth.links or is_guess_wrong or is_another:
             self._heed_excludes(user.excludes)
             self._forget_first_look()
             self._listing.links = truth.links
@@ -172,11 +178,11 @@ class GitScanner:
         if told:
             raise NotCovered("the repository around this folder ignores it")
 
-    def look(self, on_begin: Callable[[], int | None] | None = None) -> Sight:
+    def look(self, on_begin: Callable[[], int | None] | None = None, reading: str = "") -> Sight:
         if self._exclude != mark_of(self._repository.exclude):
             self._write_settings()
         listing = self._listing
-        listing.look(on_begin)
+        listing.look(on_begin, reading)
         sight = Sight(set(listing.changed), new_folders=listing.new_folders)
         sight.left_out += [LeftOut(path, LOST) for path in sorted(listing.lost_folders)]
         unknown = self._take_untracked(sight) | self._take_ignored(sight)

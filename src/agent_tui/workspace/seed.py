@@ -14,6 +14,7 @@ from functools import cached_property
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.workspace.errors import NotCovered
+from agent_tui.workspace.folder_names import Mark, mark_of
 from agent_tui.workspace.folders import make_private_folder, read_whole
 from agent_tui.workspace.git import Git, Repository, git_program
 from agent_tui.workspace.git_index import newest_change
@@ -21,6 +22,7 @@ from agent_tui.workspace.scanning import STAGING_PREFIX
 
 _ATTRIBUTES = b"* -text -ident -filter -working-tree-encoding\n"
 _CONVERTING = ("filter", "ident", "working-tree-encoding")
+_SECOND = 1_000_000_000
 _ASKED = r"^core\.(excludesfile|autocrlf|eol|attributesfile)$"
 
 
@@ -93,6 +95,21 @@ def copy_index(repository: Repository, git: Git) -> None:
     os.chmod(git.index, 0o600)
     os.utime(git.index, ns=(status.st_atime_ns, status.st_mtime_ns))
     _join_index(repository, git)
+
+
+def mark_to_read(repository: Repository) -> Mark | None:
+    """What tells the user's index from another, where git may read it while it is copied.
+
+    None where it is split in two, or not there, or as new as a file in it: git reads such files
+    every time, until it may write the index, as it may a copy.
+    """
+    if _parts_in(repository.git_folder):
+        return None
+    mark, index = mark_of(repository.index), _read(repository.index)
+    if mark is None or index is None:
+        return None
+    second = (mark[1] // _SECOND & 0xFFFF_FFFF).to_bytes(4, "big")
+    return None if second in index else mark
 
 
 def _join_index(repository: Repository, git: Git) -> None:
