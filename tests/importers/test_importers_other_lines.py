@@ -83,6 +83,13 @@ def test_clawdcode_calls_results_and_compactions_are_read(tmp_path: Path) -> Non
     (record,) = (r for r in session.records if isinstance(r, CompactionRecord))
     assert (record.trigger, record.pre_tokens, record.post_tokens) == ("manual", 100, 9)
     assert (session.cwd, session.session_id) == ("/w", "C")
+    flat = [dict(line) for line in clawdcode_session()]
+    flat[1] |= flat[1].pop("tool") | {"id": None, "tool_use_id": "c1"}
+    flat[2] |= flat[2].pop("toolResult") | {"id": None, "tool_use_id": "c1"}
+    read = import_session(write_lines(tmp_path / "E.jsonl", flat)).records
+    calls = [call for r in read if isinstance(r, AssistantMessage) for call in r.tool_calls]
+    assert [call.id for call in calls] == ["c1"]
+    assert [r.tool_call_id for r in read if isinstance(r, ToolMessage)] == ["c1"]
     older = [
         {**line, "type": "system", "subtype": line["type"]} for line in clawdcode_session()[4:5]
     ]

@@ -139,10 +139,13 @@ def split_calls(blocks: Iterable[dict[str, Any]]) -> tuple[tuple[Part, ...], tup
     return tuple(parts), tuple(calls)
 
 
+_NAMES_OF_CALLS = ("id", "tool_use_id", "uuid")
+
+
 def call_of(block: dict[str, Any]) -> ToolCall:
     """A tool call from a ``tool_use`` block, or from a line of that type."""
     return ToolCall(
-        fields.text(block, "id") or fields.text(block, "uuid"),
+        next(filter(None, (fields.text(block, name) for name in _NAMES_OF_CALLS)), ""),
         fields.text(block, "name"),
         arguments_text(block.get("input")),
     )
