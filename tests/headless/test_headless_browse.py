@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -52,9 +53,12 @@ def test_sessions_are_listed_shown_renamed_and_deleted(run: CommandLine, session
     assert shown["checkpoints"] == 6
     assert shown["damaged"] == 0
     words = dict(
-        line.split(None, 1) for line in run("sessions", "show", session_id).out.splitlines()
+        re.split("  +", line, maxsplit=1)
+        for line in run("sessions", "show", session_id).out.splitlines()
     )
-    assert (words["archives"], words["token_count_estimated"]) == ("none", "no")
+    assert (words["session"], words["archives"]) == (session_id, "none")
+    assert (words["tokens are estimated"], words["damaged lines"]) == ("no", "0")
+    assert not any("_" in name for name in words)
     assert run("sessions", "rename", session_id, "A better name", "--json").json == {
         "session_id": session_id,
         "title": "A better name",
@@ -129,7 +133,7 @@ def test_a_session_is_compacted_with_numbers(
     assert run("restore", session_id, "1").code == 0
     told = run("compact", session_id, "--scenario", scenario, "--focus", "files").out
     assert run("checkpoints", session_id).out.splitlines()[0].endswith("(no prompt)")
-    assert f"The summary took {taken} tokens." in told
+    assert f"The summary took {taken:,} tokens." in told
     again = run("compact", session_id, "--scenario", scenario)
     assert again.code == 1
     assert "Nothing" in again.sentence
@@ -145,6 +149,13 @@ def test_a_compaction_without_a_model_says_so_and_how_to_take_it_back(
     command = ran.out.strip().rpartition("agent-tui ")[2]
     assert run(*command.split()).code == 0
     assert run.logs()[0].read_bytes().startswith(before)
+
+
+def test_a_compaction_that_was_to_ask_no_model_does_not_blame_one(
+    run: CommandLine, session_id: str
+) -> None:
+    told = run("compact", session_id, "--strategy", "fallback").out
+    assert "The rest was not summarised: only the newest messages were kept." in told
 
 
 def test_a_session_is_exported_for_people_and_for_kimi(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from agent_tui.context.compaction.strategies.registry import FALLBACK
 from agent_tui.context.filters import ContextFilter
 from agent_tui.core.format import format_minute, format_size
 from agent_tui.core.output import complain, say, say_bytes
@@ -28,6 +29,17 @@ from agent_tui.runtime.stored.exporting import (
     export_view,
     write_private,
 )
+
+_NO_SUMMARY = "No model could summarise the rest"
+_NAMES = {
+    "session_id": "session",
+    "token_count": "tokens",
+    "token_count_estimated": "tokens are estimated",
+    "damaged": "damaged lines",
+    "cwd": "folder",
+    "resume": "continue with",
+}
+"""What a fact is called where it is printed for people, unless it is named so already."""
 
 
 @asynccontextmanager
@@ -80,7 +92,7 @@ async def show_session(engine: Engine, session_id: str, *, as_json: bool) -> Non
     if as_json:
         print_json(facts)
         return
-    print_rows(((name, _in_words(value)) for name, value in facts.items()), "")
+    _print_facts(facts)
 
 
 async def rename_session(engine: Engine, session_id: str, title: str, *, as_json: bool) -> None:
@@ -172,15 +184,16 @@ async def compact_session(
         report = await session.operations.compact(focus, strategy)
     fields = dataclasses.asdict(report) | {"saved_share": round(report.saved_share, 3)}
     sentence = (
-        f"{report.tokens_before} → {report.tokens_after} tokens "
+        f"{report.tokens_before:,} → {report.tokens_after:,} tokens "
         f"({report.saved_share:.0%} saved). Messages: {report.kept} kept, {report.summarised} "
         f"summarised, {report.dropped} dropped. The old log is archive {report.archive}."
     )
     if report.usage:
-        sentence += f" The summary took {report.usage.total_tokens} tokens."
+        sentence += f" The summary took {report.usage.total_tokens:,} tokens."
     if report.fallback:
+        why = "The rest was not summarised" if strategy == FALLBACK else _NO_SUMMARY
         sentence += (
-            " No model could summarise the rest: only the newest messages were kept. "
+            f" {why}: only the newest messages were kept. "
             f"Undo with: agent-tui restore {session_id} {report.archive}"
         )
     _say(as_json, fields, sentence)
@@ -194,8 +207,11 @@ async def open_path(engine: Engine, path: Path, *, as_json: bool) -> None:
         return
     records = found.pop("records")
     found["children"] = [child["path"] or child["session_id"] for child in found["children"]]
-    rows = [*found.items(), *((f"records {name}", _counts(n)) for name, n in records.items())]
-    print_rows(((name, _in_words(value)) for name, value in rows), "")
+    _print_facts(found | {f"records {name}": _counts(n) for name, n in records.items()})
+
+
+def _print_facts(facts: Mapping[str, object]) -> None:
+    print_rows(((_NAMES.get(name, name), _in_words(value)) for name, value in facts.items()), "")
 
 
 def _counts(value: object) -> object:
