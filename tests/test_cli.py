@@ -85,6 +85,24 @@ def test_words_behind_a_prompt_are_refused_with_what_to_type(
 
 
 @pytest.mark.parametrize(
+    "typed",
+    [
+        ("search", "x", "--limit", "0"),
+        ("export", "x", "--max-messages", "-3"),
+        ("fork", "x", "--max-tokens", "many"),
+        ("-p", "x", "--max-steps", "0"),
+        ("--stress", "-1"),
+    ],
+)
+def test_numbers_of_things_begin_at_1(
+    typed: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_main(*typed) == 2
+    told = f"argument {typed[-2]}: expected a number from 1 on, got {typed[-1]!r}\n"
+    assert capsys.readouterr().err.endswith(told)
+
+
+@pytest.mark.parametrize(
     "arguments",
     [("--fly",), ("revert", "x"), ("revert", "x", "y"), ("-p", "a", "--output-format", "xml")],
     ids=" ".join,
@@ -316,6 +334,10 @@ def test_settings_are_set_shown_with_their_origin_and_removed(
     ), shown
     assert any("(AGENT_TUI_MODEL)" in line for line in shown)
     assert any(line.startswith("agent.max_steps = 7 ") and "# flag" in line for line in shown)
+    assert run_main("config", "show", "--max-cost", "-1") == 2
+    assert "--max-cost, field agent.max_cost: " in capsys.readouterr().err
+    assert run_main("config", "show", "--set", "context.ratio=-1") == 2
+    assert "--set context.ratio, field context.ratio: " in capsys.readouterr().err
     assert run_main("config", "unset", "context.ratio") == 0
     capsys.readouterr()
     assert run_main("config", "show", "context.ratio", "--json") == 0
@@ -341,6 +363,9 @@ def test_statistics_of_nothing_say_so(
     monkeypatch.setenv("HOME", str(tmp_path))
     assert run_main("statistics") == 0
     assert capsys.readouterr().out == "There are no sessions yet.\n"
+    assert run_main("statistics", "--since", "7d") == 0
+    assert run_main("statistics", "--since", "yesterday") == 2
+    assert "Expected a day such as" in capsys.readouterr().err
     assert run_main("statistics", "--since", "2999-01-01") == 0
     assert capsys.readouterr().out == "No session did anything then.\n"
 

@@ -82,7 +82,7 @@ def test_each_value_tells_which_layer_set_it(
     assert found["model"] == ("environment", "environment (AGENT_TUI_MODEL)")
     assert found["context.ratio"] == (0.6, f"project ({project_config_path(project)}:2)")
     assert found["context.reserved"] == (1, f"user ({path}:5)")
-    assert found["agent.max_steps"] == (7, "flag (--agent.max_steps)")
+    assert found["agent.max_steps"] == (7, "flag (--max-steps)")
     assert found["context.auto_compact"] == (True, "default")
 
 
@@ -168,7 +168,7 @@ def test_a_mistake_in_a_variable_is_told_by_its_name(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1")
     path = tmp_path / "config.toml"
-    with pytest.raises(ConfigError, match=r"^--agent\.max_steps, field agent\.max_steps"):
+    with pytest.raises(ConfigError, match=r"^--max-steps, field agent\.max_steps"):
         load_settings(path, flags={("agent", "max_steps"): 0})
 
 

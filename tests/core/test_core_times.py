@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 from agent_tui.core import times
+from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_age, format_minute
-from agent_tui.core.times import known_time, time_of_file
+from agent_tui.core.times import known_time, read_local_time, time_of_file
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,40 @@ from agent_tui.core.times import known_time, time_of_file
 )
 def test_a_time_is_told_in_utc(at: str, known: str) -> None:
     assert known_time(at) == known
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("2026-03-21", "2026-03-20T22:00:00"),
+        ("2026-03", "2026-02-28T22:00:00"),
+        ("2026", "2025-12-31T22:00:00"),
+        ("7d", "2026-03-13T22:00:00"),
+        ("2026-03-21T14:05", "2026-03-21T12:05:00"),
+        ("2026-03-21 14:05:30", "2026-03-21T12:05:30"),
+        ("2026-03-21T14:05Z", "2026-03-21T14:05:00"),
+        ("2026-02-31", "2026-02-27T22:00:00"),
+        ("9999-12-31", "9999-12-30T22:00:00"),
+        ("0000", "0001-01-01T00:00:00"),
+    ],
+)
+def test_a_time_that_a_person_names_is_one_of_their_clock(
+    text: str, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC-2")  # POSIX counts westward: this is two hours ahead
+    time.tzset()
+    try:
+        assert read_local_time(text, date(2026, 3, 21)) == at
+        assert read_local_time(text, date(2026, 3, 21)) < f"{at}.001Z"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13", "2026-3-1", "2026-01-01T99", "7"])
+def test_what_names_no_time_is_refused_with_what_is_expected(text: str) -> None:
+    with pytest.raises(UsageError, match="Expected a day such as 2026-01-31"):
+        read_local_time(text, date(2026, 3, 21))
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,9 @@ def test_exports_and_forks_can_be_only_the_newest_part(run: CommandLine, tmp_pat
     assert "What files are here?" not in part.partition("\n")[2]
     assert "## Agent" in part
     assert "## " not in run("export", session_id, "--since", "2999").out
+    assert "What files are here?" in run("export", session_id, "--since", "1d").out
+    for typed in ("yesterday", "2026-13", "2026-01-01T99:00"):
+        assert "Expected a day such as" in run("export", session_id, "--since", typed).sentence
     fork = run("fork", session_id, "--max-messages", "1", "--json").json["session_id"]
     exported = run("export", fork).out
     assert exported.count("## ") == 1

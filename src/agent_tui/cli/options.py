@@ -19,6 +19,15 @@ def argument(*names: str, **options: Any) -> Argument:
     return Argument(names, options)
 
 
+def positive(text: str) -> int:
+    """A number from 1 on, as argparse reads it."""
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    import argparse
+
+    raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
+
+
 CHAT_OPTIONS: tuple[Argument, ...] = (
     argument("prompt", nargs="?", default="", metavar="PROMPT", help="the first message"),
     argument(
@@ -93,7 +102,7 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
     argument("--scenario", type=Path, metavar="FILE", help="run the demo from this scenario"),
     argument(
         "--stress",
-        type=int,
+        type=positive,
         metavar="N",
         help="run the demo with answers of N chunks",
     ),
@@ -108,7 +117,7 @@ ENGINE_OPTIONS: tuple[Argument, ...] = (
         metavar="SPEC",
         help="default, explorer, security-reviewer, time-traveller, or the path of a spec",
     ),
-    argument("--max-steps", type=int, metavar="N", help="stop a turn after N steps"),
+    argument("--max-steps", type=positive, metavar="N", help="stop a turn after N steps"),
     argument("--max-cost", type=float, metavar="USD", help="stop a turn at this cost"),
     argument("--max-time", type=float, metavar="SECONDS", help="stop a turn after this time"),
     argument(

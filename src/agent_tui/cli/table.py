@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from agent_tui.cli.options import Argument, argument
+from agent_tui.cli.options import Argument, argument, positive
 from agent_tui.core.search_filters import FILTERS
 
 
@@ -34,18 +34,24 @@ _SERVER = argument("name", metavar="NAME", help="the server's name")
 EXPORT_FORMATS = ("markdown", "html", "json", "kimi", "pi")
 STATISTICS = ("day", "model", "project", "agent", "tool")
 _PART = (
-    argument("--max-tokens", type=int, default=0, metavar="N", help="only the newest N tokens"),
-    argument("--max-messages", type=int, default=0, metavar="N", help="only the newest N messages"),
+    argument(
+        "--max-tokens", type=positive, default=0, metavar="N", help="only the newest N tokens"
+    ),
+    argument(
+        "--max-messages", type=positive, default=0, metavar="N", help="only the newest N messages"
+    ),
     argument(
         "--since",
         default="",
         metavar="TIME",
-        help="only messages from this time on, such as 2026-03-21",
+        help="only messages from this time on: 2026-03-21, 2026-03-21T14:05 or 7d",
     ),
 )
 """Which part of a conversation is wanted."""
 
-_LIMIT = argument("--limit", type=int, default=20, metavar="N", help="show at most N (default: 20)")
+_LIMIT = argument(
+    "--limit", type=positive, default=20, metavar="N", help="show at most N (default: 20)"
+)
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -204,7 +210,12 @@ COMMANDS: tuple[Command, ...] = (
             argument(
                 "--by", choices=STATISTICS, default="day", help="what to group by (default: day)"
             ),
-            argument("--since", default="", metavar="DAY", help="only from this day on"),
+            argument(
+                "--since",
+                default="",
+                metavar="DAY",
+                help="only from this day on, such as 2026-03-21 or 7d",
+            ),
         ),
     ),
     Command(

@@ -23,6 +23,15 @@ VARIABLES: dict[str, Names] = {
     "MOONSHOT_BASE_URL": ("providers", "kimi", "base_url"),
 }
 """The environment's variables and what they set."""
+_OPTIONS: dict[Names, str] = {
+    ("thinking",): "--thinking",
+    ("agent", "max_steps"): "--max-steps",
+    ("agent", "max_cost"): "--max-cost",
+    ("agent", "max_seconds"): "--max-time",
+    ("commands", "sandbox"): "--sandbox",
+    ("approvals", "mode"): "--mode",
+}
+"""The options that set something by another name than its own."""
 USERS_ONLY = ("providers", "provider", "mcp", "approvals", "commands", "library", "web", "keys")
 """What a project never sets: where secrets come from and go, what is started, what a key does."""
 
@@ -123,7 +132,10 @@ def _environment_layer(environment: Mapping[str, str]) -> Layer:
 
 
 def _flag_layer(flags: Mapping[Names, Any]) -> Layer:
-    found = {names: (value, f"--{'.'.join(names)}") for names, value in flags.items()}
+    found = {
+        names: (value, _OPTIONS.get(names) or f"--set {'.'.join(names)}")
+        for names, value in flags.items()
+    }
     return _sourced("flag", found)
 
 

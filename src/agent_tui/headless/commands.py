@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from datetime import date
 
 from agent_tui.context.filters import ContextFilter
+from agent_tui.core.times import read_local_time
 from agent_tui.headless import browse, files
 from agent_tui.headless.tree import fork_session, print_tree
 from agent_tui.runtime.engine import Engine
@@ -69,4 +71,5 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
 
 def _part(options: argparse.Namespace) -> ContextFilter:
     """Which part of a conversation the options ask for."""
-    return ContextFilter(options.max_tokens, options.max_messages, options.since)
+    since = read_local_time(options.since, date.today()) if options.since else ""
+    return ContextFilter(options.max_tokens, options.max_messages, since)

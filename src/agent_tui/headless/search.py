@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from agent_tui.core.errors import IndexBusy
 from agent_tui.core.format import format_count, format_minute, format_tokens
 from agent_tui.core.output import complain, say
 from agent_tui.core.text import clean
+from agent_tui.core.times import read_day
 from agent_tui.headless.printing import print_json, print_rows, to_json
 from agent_tui.library.search.finding import FoundSession
 from agent_tui.library.search.search_index import SearchIndex
@@ -114,6 +116,7 @@ async def explain_line(index: SearchIndex, target: str, limit: int, *, as_json: 
 
 async def print_statistics(index: SearchIndex, by: str, since: str, *, as_json: bool) -> None:
     """Print what was used and done, by day, model, project, agent or tool."""
+    since = read_day(since, date.today()) if since else ""
     await _bring_up_to_date(index)
     found = await asyncio.to_thread(index.statistics, by, since)
     if as_json:

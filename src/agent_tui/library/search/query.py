@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date
 from typing import TypeAlias
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.search_filters import FILTERS
+from agent_tui.core.times import read_day
 from agent_tui.library.search.words import facet, words_of
 
 MOST_CHARACTERS = 1_000
@@ -21,8 +22,6 @@ _BEGINNINGS = {"model", "tool"}
 _CONTINUED = " *"
 _BEGINNING = re.compile(r'"([^"]* )?([^" ]+)" \*')
 Longer: TypeAlias = Callable[[str], list[str]]
-_AGE = re.compile(r"(\d{1,4})([dwmy])")
-_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def parse_query(text: str, today: date) -> Query:
         if name and not minus:
             filters[name] = (*filters.get(name, ()), value)
         if name in bounds:
-            bounds[name] = _day(value, today)
+            bounds[name] = read_day(value, today)
         elif name in chosen:
             chosen[name].append(value.lower())
         elif name:
@@ -159,14 +158,3 @@ def _facet_term(name: str, value: str) -> str:
     if name == "has" and value not in ("error", "compaction"):
         raise UsageError(f"Expected has:error or has:compaction, got has:{value}.")
     return f'"{facet(_FACETS[name], value)}"' + (_CONTINUED if name in _BEGINNINGS else "")
-
-
-def _day(value: str, today: date) -> str:
-    if age := _AGE.fullmatch(value):
-        days = int(age[1]) * _DAYS[age[2]]
-        return (today - timedelta(days=min(days, today.toordinal() - 1))).isoformat()
-    if re.fullmatch(r"\d{4}(-\d\d(-\d\d)?)?", value):
-        return value
-    raise UsageError(
-        f"Expected a day such as 2026-01-31, a month, a year, or an age such as 7d, got {value!r}."
-    )
