@@ -83,6 +83,9 @@ def test_a_prompt_is_a_file_beside_the_spec(tmp_path: Path) -> None:
         ("name: a\nmodel: b\nname: c\n", 3, "'name' is set twice"),
         ("extend: nobody\n", 1, "there is no agent 'nobody' to extend"),
         ("extend: mine\n", 1, "'mine' extends itself in a circle"),
+        ("extend: mine.yaml\n", 1, "'mine.yaml' extends itself in a circle"),
+        ("name: a\nextend: deep/gone.yaml\n", 2, "'deep/gone.yaml' cannot be read"),
+        ("extend: ../../x.yaml\n", 1, "'../../x.yaml' cannot be read"),
         ("name: [a]\n", 1, "expected text"),
         ("tools: {a: b}\n", 1, "expected a list of names"),
         ("\n- a\n", 2, "expected fields"),
@@ -131,6 +134,19 @@ def test_a_subagent_is_a_file_beside_the_spec_that_names_it(
         reader = agents.subagent(lead, "reader")
         assert (reader.name, reader.system_prompt) == ("strict", "Read strictly.")
     assert agents.find("reader").description == "The one of the folder."
+
+
+def test_a_spec_extends_a_file_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = write(tmp_path / "agents", "base", "extend: explorer\nsystem_prompt: base.md\n")
+    base.with_name("base.md").write_text("Be careful.")
+    path = write(tmp_path, "heir", "extend: agents/base.yaml\nname: heir\n")
+    elsewhere = write(tmp_path / "elsewhere", "base", "system_prompt: wrong.md\n")
+    monkeypatch.chdir(elsewhere.parent.parent)
+    agents = Agents(tmp_path)
+    for name in ("heir", str(path), "../agents/heir.yaml"):
+        heir = agents.find(name)
+        assert (heir.name, heir.system_prompt) == ("heir", "Be careful.")
+        assert not heir.allows("write_file")
 
 
 def test_a_mistake_in_a_subagents_file_is_told_of_that_file(tmp_path: Path) -> None:

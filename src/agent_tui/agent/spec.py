@@ -143,7 +143,7 @@ def resolve_spec(file: SpecFile, find: Callable[[str], SpecFile | None]) -> Agen
 
     Args:
         file: the spec.
-        find: gives the spec of a name that ``extend`` mentions.
+        find: gives the spec of a name that ``extend`` mentions; a path is one from the file itself.
 
     Raises:
         ConfigError: something in it is wrong; names file and line.
@@ -159,7 +159,8 @@ def _resolve(
     subagents = _subagents(file, fields.get("subagents"), find)
     if extended := fields.get("extend"):
         name = extended.text(file.path)
-        found = find(name)
+        is_file = name.endswith(SPEC_ENDINGS)
+        found = _read_beside(file, extended, file.neighbour) if is_file else find(name)
         if found is None:
             raise extended.wrong(file.path, f"there is no agent {name!r} to extend")
         if found.path in (*below, file.path) or len(below) >= _MOST_EXTENDED:
