@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -13,7 +14,11 @@ from threading import Event
 
 import pytest
 
+from agent_tui.agent.approval import Approvals
+from agent_tui.agent.toolset import Toolset
 from agent_tui.config import Settings
+from agent_tui.core.events import Event as WireEvent
+from agent_tui.core.messages import ToolCall
 from agent_tui.runtime.starting.confining import describe_sandbox
 from agent_tui.tools import sandbox
 from agent_tui.tools.background_command import (
@@ -284,6 +289,26 @@ async def test_the_network_is_there_only_where_the_settings_say(
 def test_the_status_says_which_sandbox_there_is(kind: SandboxKind) -> None:
     wanted = {"bwrap": "sandbox on", "landlock": "Landlock, .git open"}[kind]
     assert describe_sandbox(Settings()) == wanted
+
+
+@pytest.mark.parametrize("background", [False, True])
+async def test_nobody_is_asked_about_a_command_that_has_no_sandbox_to_run_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, background: bool
+) -> None:
+    monkeypatch.setattr(sandbox, "best_sandbox", lambda **_: "none")
+    heard: list[WireEvent] = []
+    commands = RunningCommands()
+    context = ToolContext(tmp_path, confinement=Confinement("strict"), commands=commands)
+    arguments = json.dumps({"command": "touch it", "background": background})
+    call = ToolCall("c1", "run_command", arguments)
+    toolset = Toolset(lambda: [RunCommand()], context)
+    for approvals in (Approvals(heard.append), Approvals(heard.append, yolo=True)):
+        outcome = await asyncio.wait_for(toolset.carry_out(call, approvals), PATIENCE_SECONDS)
+        assert outcome.result.output.startswith("Commands run only in a sandbox")
+    assert not heard
+    assert not commands.running
+    assert not commands.take_ended()
+    assert not (tmp_path / "it").exists()
 
 
 def test_without_any_sandbox_the_status_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,6 +152,22 @@ async def test_what_matters_least_goes_first_and_the_state_and_the_mode_stay() -
         assert gone == ["$0.12", "sandbox on", "main", "tidewatch", "gpt-5-mini"]
 
 
+@pytest.mark.parametrize("chosen", ["auto", "strict"])
+@pytest.mark.parametrize("kind", ["landlock", "none"])
+async def test_that_commands_are_confined_less_is_left_out_last(
+    kind: SandboxKind, chosen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confining, "sandbox_of", lambda _: kind)
+    settings = Settings.model_validate({"commands": {"sandbox": chosen}})
+    async with (app := Host()).run_test(size=(120, 5)) as _:
+        line = app.line
+        line.place, line.branch, line.model = "tidewatch", "main", "gpt-5-mini"
+        line.sandbox = told = confining.describe_sandbox(settings)
+        assert ("no commands" in told) == (kind == "none" and chosen == "strict")
+        assert told in line.draw(50).plain
+        assert "gpt-5-mini" not in line.draw(50).plain
+
+
 @pytest.mark.parametrize("kind", get_args(SandboxKind))
 async def test_which_sandbox_there_is_stands_there_whole(
     kind: SandboxKind, monkeypatch: pytest.MonkeyPatch

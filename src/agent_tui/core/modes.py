@@ -7,6 +7,9 @@ from typing import Literal, TypeAlias, get_args
 ApprovalMode: TypeAlias = Literal["ask", "accept-edits", "plan", "auto"]
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
 
+SANDBOX_ON = "sandbox on"
+"""What is said of commands that are confined as the program promises."""
+
 PRESENT_PLAN = "present_plan"
 """The tool by which an agent in plan mode puts its plan before a person."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from contextlib import suppress
 from dataclasses import replace
@@ -18,7 +19,7 @@ from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
 from agent_tui.tools.child import Ended, run_child
 from agent_tui.tools.output import BoundedOutput, ToldOutput
 from agent_tui.tools.running_commands import SharedOutput
-from agent_tui.tools.sandbox import confine
+from agent_tui.tools.sandbox import confine, require_sandbox
 from agent_tui.tools.workspace import git_settings, read_only_folders
 
 STARTED = "[background command {number} started; use background_command to wait for it or stop it]"
@@ -78,6 +79,8 @@ class RunCommand(Tool[RunCommandArguments]):
 
     async def preview(self, arguments: RunCommandArguments, context: ToolContext) -> Display:
         _check(arguments.command)
+        if context.confinement.sandbox == "strict":  # nobody is asked about what cannot run
+            await asyncio.to_thread(require_sandbox, context.confinement)
         return CommandDisplay(reveal(arguments.command), str(context.workspace))
 
     async def run(self, arguments: RunCommandArguments, context: ToolContext) -> ToolResult:
@@ -85,6 +88,7 @@ class RunCommand(Tool[RunCommandArguments]):
         if not context.workspace.is_dir():
             raise ToolError(f"The workspace {context.workspace} no longer exists.")
         if arguments.background:
+            await asyncio.to_thread(require_sandbox, context.confinement)
             return _start(arguments, context)
         output = ToldOutput(context.output_limit, context.tell, context.blobs)
 

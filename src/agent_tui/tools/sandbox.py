@@ -70,10 +70,8 @@ def sandbox_of(limits: Confinement) -> SandboxKind:
     return "none" if limits.sandbox == "off" else best_sandbox(network=limits.network)
 
 
-def confine(
-    command: Sequence[str], limits: Confinement, workspace: Path, protected: Sequence[Path] = ()
-) -> Launch:
-    """How to start a command so that it stays within its limits.
+def require_sandbox(limits: Confinement) -> SandboxKind:
+    """What commands are confined with here; may start a program to find out.
 
     Raises:
         ToolError: the sandbox must be strict, and there is none.
@@ -84,6 +82,18 @@ def confine(
             "Commands run only in a sandbox, and this system has none: install bubblewrap, or "
             "let the user start agent-tui with --sandbox auto."
         )
+    return kind
+
+
+def confine(
+    command: Sequence[str], limits: Confinement, workspace: Path, protected: Sequence[Path] = ()
+) -> Launch:
+    """How to start a command so that it stays within its limits.
+
+    Raises:
+        ToolError: the sandbox must be strict, and there is none.
+    """
+    kind = require_sandbox(limits)
     write = list(_writable(limits, workspace)) if kind == "landlock" else None
     supervise = "namespace" if kind == "bwrap" else "children" if _has_processes() else ""
     limited = limits.memory_bytes or limits.processes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_tui.config import Settings
+from agent_tui.core.modes import SANDBOX_ON
 from agent_tui.tools.confinement import Confinement
 from agent_tui.tools.sandbox import SandboxKind, sandbox_of
 
@@ -13,7 +14,7 @@ _SYSTEM_FOLDERS = frozenset(
 )
 
 _SANDBOXES: dict[SandboxKind, str] = {
-    "bwrap": "sandbox on",
+    "bwrap": SANDBOX_ON,
     "landlock": "Landlock, .git open",
     "none": "no sandbox",
 }
@@ -33,7 +34,9 @@ def confinement_of(settings: Settings) -> Confinement:
 
 def describe_sandbox(settings: Settings) -> str:
     """Whether commands run in a sandbox here, in two words; may start a program to find out."""
-    return _SANDBOXES[sandbox_of(confinement_of(settings))]
+    kind = sandbox_of(confinement_of(settings))
+    is_off = kind == "none" and settings.commands.sandbox == "strict"
+    return "strict: no commands" if is_off else _SANDBOXES[kind]
 
 
 def is_too_wide(folder: Path, workspace: Path) -> bool:

@@ -10,7 +10,7 @@ from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 
-from agent_tui.core.modes import MODE_WORDS, ApprovalMode
+from agent_tui.core.modes import MODE_WORDS, SANDBOX_ON, ApprovalMode
 from agent_tui.core.text import first_line, late_pattern
 from agent_tui.ui.commands import key_label
 from agent_tui.ui.commands.table import footer_commands
@@ -26,6 +26,8 @@ WAITING = "waiting for you"
 
 _FOLDS = ("rate", "cost", "sandbox", "branch", "place", "model")
 """What goes when room is short, first to last; the state and the mode always stay."""
+_UNCONFINED_FOLDS = ("rate", "cost", "branch", "place", "model", "sandbox")
+"""The same where commands are not confined as people expect: that is not left out unsaid."""
 
 
 class StatusLine(Widget):
@@ -171,8 +173,9 @@ class StatusLine(Widget):
             "rate": first_line(self.rate, 12),
             "cost": first_line(self.cost, 12),
         }
-        for gone in range(len(_FOLDS) + 1):
-            shown = {n: text for n, text in facts.items() if text and n not in _FOLDS[:gone]}
+        folds = _FOLDS if self.sandbox == SANDBOX_ON else _UNCONFINED_FOLDS
+        for gone in range(len(folds) + 1):
+            shown = {n: text for n, text in facts.items() if text and n not in folds[:gone]}
             drawn = _joined(shown)
             if drawn.cell_length <= room:
                 return drawn
