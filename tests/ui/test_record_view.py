@@ -108,6 +108,17 @@ def test_redos_of_a_revert_are_told_in_its_row() -> None:
     assert show(records) == [RevertBlock(1, "user", 4, repeats=2), None, None, None]
 
 
+def test_an_operation_behind_another_is_a_row_of_its_own() -> None:
+    cleared, again = RevertRecord(1, "clear"), RevertRecord(2, "clear")
+    back = RevertRecord(3, "undo", of="clear")
+    assert show([cleared, again, back, RevertRecord(4, "user", 2)]) == [
+        RevertBlock(1, "clear"),
+        RevertBlock(2, "clear"),
+        RevertBlock(3, "undo", of="clear"),
+        RevertBlock(4, "user", 2),
+    ]
+
+
 def test_undos_of_different_things_are_rows_of_their_own() -> None:
     records: list[Record] = [
         RevertRecord(2, "undo", of="revert"),

@@ -43,6 +43,18 @@ from agent_tui.core.records import (
 )
 from agent_tui.core.usage import Usage
 
+_ROLES: dict[type[Record], str] = {}
+
+
+def role_of(record: Record) -> str:
+    """The role under which a record is written."""
+    if isinstance(record, UnknownRecord):
+        return record.role
+    kind = type(record)
+    if kind not in _ROLES:
+        _ROLES[kind] = str(record_fields(record)["role"])
+    return _ROLES[kind]
+
 
 def record_fields(record: Record) -> dict[str, Any]:
     """The JSON object of a record, ready to be written as one line; None and defaults left out."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from agent_tui.core.origins import ASKED, Origin
 from agent_tui.core.tree import Detail, RowKind, Standing, TreeRow
+from agent_tui.history.records.repeats import FAR, SILENT, says_again
 from agent_tui.history.tree.record_links import ROOT
 from agent_tui.history.tree.shape import TreeShape
 
@@ -30,23 +31,7 @@ _REVERTS: dict[str, RowKind] = {
     "restore": "restore",
     "clear": "clear",
 }
-
-
 _DEEPEST_RAIL = 63
-_SILENT = frozenset(
-    (
-        "_session",
-        "_system_prompt",
-        "_usage",
-        "_workspace",
-        "_title",
-        "_model",
-        "_approval",
-        "_label",
-    )
-)
-"""Records that may stand between an operation and its redo."""
-_FAR = 16
 
 
 class Outline:
@@ -182,12 +167,12 @@ class Outline:
         act = tree.act(place)
         if act not in ("undo", "redo"):
             return False
-        for _ in range(_FAR):
+        for _ in range(FAR):
             place = tree.parents[place]
-            if place == ROOT or tree.role(place) not in _SILENT:
+            if place == ROOT or tree.role(place) not in SILENT:
                 break
         before = tree.act(place) if place != ROOT else ""
-        return before == "undo" if act == "undo" else before not in ("", "undo")
+        return says_again(act, before)
 
     def _lay_out(self) -> None:
         """Walk the tree: sides of a branch point first, one step in, then straight on."""

@@ -21,24 +21,23 @@ from agent_tui.core.dataclass import dataclass
 from agent_tui.core.jsonl import LineReader
 from agent_tui.core.memory import gc_paused
 from agent_tui.core.origins import Origin, read_origin
-from agent_tui.core.record_writing import record_fields
+from agent_tui.core.record_writing import role_of
 from agent_tui.core.records import (
     CompactionRecord,
     HeadRecord,
     LabelRecord,
     Record,
     RevertRecord,
-    UnknownRecord,
     UsageRecord,
     UserMessage,
 )
+from agent_tui.history.records.repeats import act_of
 from agent_tui.history.tree.logs import Source
 from agent_tui.sessions.disk import open_regular, translate_os_errors
 from agent_tui.sessions.replay import Damage, Entry, Item, parse_item
 
 ROOT = -1
 _OPENS_BRANCH = {"_revert", "_compaction", "_head"}
-_ROLES: dict[type[Record], str] = {}
 _TELLING = {*_OPENS_BRANCH, "_label", "_usage", "user"}
 
 
@@ -157,10 +156,7 @@ class Tree:
         return self.labels.get(self.uuid(place), "")
 
     def act(self, place: int) -> str:
-        """What opened a branch here: ``compaction``, the reason of a revert, or that of a head.
-
-        A head that neither undoes nor redoes another is a ``head``; other records are empty here.
-        """
+        """What opened a branch here, as ``act_of`` names it; empty for other records."""
         return self._acts.get(place, "")
 
     def read(self, places: Iterable[int]) -> list[Item]:
@@ -289,15 +285,9 @@ def _note(tree: Tree, place: int, link: Any) -> None:
         if origin is not None and origin != "human":
             tree._origins[place] = origin
     elif role in _OPENS_BRANCH:
-        tree._acts[place] = _act_of(role, link.reason)
+        tree._acts[place] = act_of(role, link.reason)
         if link.archive is not None:
             tree._archives[place] = link.archive
-
-
-def _act_of(role: str, reason: str | None) -> str:
-    if role == "_revert":
-        return reason or "user"
-    return reason if reason in ("undo", "redo") else role[1:]
 
 
 def _links(descriptor: int) -> Iterator[tuple[int, int, Any, int]]:
@@ -322,9 +312,7 @@ def _slow_link(line: bytes, offset: int, length: int) -> _Link | None:
 
 def link_of(record: Record) -> _Link:
     """What a record says about its place."""
-    if isinstance(record, UnknownRecord):
-        return _Link(record.role, record.stamp.uuid)
-    link = _Link(_role_of(record), record.stamp.uuid)
+    link = _Link(role_of(record), record.stamp.uuid)
     if isinstance(record, RevertRecord):
         link.reason, link.archive = record.reason, record.archive
     elif isinstance(record, CompactionRecord):
@@ -338,13 +326,6 @@ def link_of(record: Record) -> _Link:
     elif isinstance(record, LabelRecord):
         link.target, link.label = record.target, record.label
     return link
-
-
-def _role_of(record: Record) -> str:
-    kind = type(record)
-    if kind not in _ROLES:
-        _ROLES[kind] = str(record_fields(record)["role"])
-    return _ROLES[kind]
 
 
 @cache
