@@ -380,6 +380,14 @@ async def test_a_redirect_gets_neither_the_key_nor_the_conversation(sse_server: 
     assert error.status == 307
 
 
+@pytest.mark.parametrize("url", ["127.0.0.1:8000", "http://[::1/v1", "http://x:99999/v1"])
+async def test_an_address_that_is_none_is_told_before_anything_is_sent(url: str) -> None:
+    provider = Anthropic(base_url=url, api_key=KEY)
+    provider.warm()
+    with pytest.raises(ProviderError, match="is not a server address"):
+        await play(provider, ask("x"))
+
+
 async def test_without_a_key_the_sentence_says_what_to_set() -> None:
     provider = Anthropic()
     with pytest.raises(ProviderError, match="set ANTHROPIC_API_KEY"):

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from agent_tui.core.errors import ProviderError
-from agent_tui.core.events import StreamPart
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.certificates import trusted_by
 from agent_tui.providers.failures import Server
 from agent_tui.providers.model_facts import ModelFacts
-from agent_tui.providers.secret import Secret
+from agent_tui.providers.remote import CONNECT_SECONDS, WRITE_SECONDS, RemoteProvider
 
 if TYPE_CHECKING:
     import httpx2
 
+    from agent_tui.providers.anthropic_exchange import AnthropicExchange
+
 DEFAULT_URL = "https://api.anthropic.com"
 _VERSION = "2023-06-01"
-_CONNECT_SECONDS = 15.0
-_WRITE_SECONDS = 60.0
 
 
-class Anthropic:
+class Anthropic(RemoteProvider["httpx2.AsyncClient"]):
     """A provider for api.anthropic.com and everything that speaks its Messages API.
 
     Args:
@@ -38,6 +33,9 @@ class Anthropic:
         headers: more headers for every request.
         timeout_seconds: how long the server may be silent.
     """
+
+    default_url = DEFAULT_URL
+    url_examples = DEFAULT_URL
 
     def __init__(
         self,
@@ -52,62 +50,27 @@ class Anthropic:
     ) -> None:
         from agent_tui.providers.anthropic_request import AnthropicBodies, Quirks
 
-        self._name = name
-        self._url = base_url.strip().rstrip("/").removesuffix("/v1")
-        self._key = Secret(api_key.strip())
-        self._key_source = key_source
+        url = base_url.strip().rstrip("/").removesuffix("/v1")
+        super().__init__(url, api_key, name, key_source, headers, timeout_seconds)
         self._facts_of = facts_of
-        self._headers = dict(headers or {})
-        self._timeout_seconds = timeout_seconds
         self._quirks = Quirks()
         self._bodies = AnthropicBodies()
-        self._client: httpx2.AsyncClient | None = None
-        self._warming = threading.Lock()
 
-    @property
-    def name(self) -> str:
-        return self._name
-
-    def warm(self) -> None:
-        """Import the HTTP library and make the client: off the event loop, before it is needed."""
-        with self._warming:
-            if self._client is None and self._refusal() is None:
-                self._client = self._connect()
-
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamPart, None]:
-        """Ask the model and yield its reply as it arrives; see Provider."""
+    def _exchange(
+        self, client: httpx2.AsyncClient, request: ModelRequest, server: Server
+    ) -> AnthropicExchange:
         from agent_tui.providers.anthropic_exchange import AnthropicExchange
 
-        if self._client is None:
-            await asyncio.to_thread(self.warm)
-        if self._client is None:
-            raise self._refusal() or ProviderError("The provider was closed.")
         facts = self._facts_of(request.model)
         write = partial(
             self._bodies.write, request, self._quirks, facts.thinking_level, facts.max_output_tokens
         )
-        server = Server(self._url, request.model, self._key, self._key_source)
-        exchange = AnthropicExchange(
-            self._client, server, write, self._quirks, self._timeout_seconds
-        )
-        try:
-            async for part in exchange.parts():
-                yield part
-        finally:
-            await exchange.aclose()
-        if exchange.failure is not None:
-            raise exchange.failure
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        return AnthropicExchange(client, server, write, self._quirks, self._timeout_seconds)
 
     def _connect(self) -> httpx2.AsyncClient:
         import httpx2
 
-        timeout = httpx2.Timeout(None, connect=_CONNECT_SECONDS, write=_WRITE_SECONDS)
+        timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS)
         headers = {
             "anthropic-version": _VERSION,
             "content-type": "application/json",
@@ -120,20 +83,5 @@ class Anthropic:
             base_url=self._url, headers=headers, timeout=timeout, verify=trusted_by(self._url)
         )
 
-    def _refusal(self) -> ProviderError | None:
-        """Why a request cannot even be tried."""
-        server = Server(self._url, "", self._key, self._key_source)
-        parts = urlsplit(self._url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            return ProviderError(
-                f"The base URL {server.quote(self._url)} is not a server address; expected one "
-                f"like {DEFAULT_URL}."
-            )
-        if any(not "!" <= character <= "~" for character in self._key.reveal()):
-            return ProviderError(
-                f"The key from {self._key_source} holds spaces, line breaks or letters that no "
-                "key can have: copy it again."
-            )
-        if not self._key and self._url == DEFAULT_URL:
-            return ProviderError(f"There is no key for {server.shown_url}: set {self._key_source}.")
-        return None
+    async def _disconnect(self, client: httpx2.AsyncClient) -> None:
+        await client.aclose()
