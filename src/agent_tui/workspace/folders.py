@@ -186,22 +186,35 @@ def make_private_folder(path: str, *, durable: bool = True) -> None:
                 sync_folder(os.path.dirname(new))
 
 
+def write_private_file(path: str, data: bytes, *, durable: bool) -> None:
+    """Write a file of ours, instead of what a killed process left of it; gone where that fails.
+
+    ``durable``: its content is on the disk then; its name is not yet.
+    """
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    descriptor = os.open(path, NEW_FILE, 0o600)
+    try:
+        try:
+            os.fchmod(descriptor, 0o600)
+            write_all(descriptor, data)
+            if durable:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(path)
+        raise
+
+
 def replace_private_file(path: str, data: bytes, *, durable: bool = True) -> None:
     """Write a file of ours whole or not at all: temporary file, flush, rename, flush.
 
     What is not ``durable`` may be lost by a power cut, or torn: its reader has to notice.
     """
     temporary = f"{path}.tmp"
-    with suppress(FileNotFoundError):
-        os.unlink(temporary)
-    descriptor = os.open(temporary, NEW_FILE, 0o600)
-    try:
-        os.fchmod(descriptor, 0o600)
-        write_all(descriptor, data)
-        if durable:
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    write_private_file(temporary, data, durable=durable)
     os.rename(temporary, path)
     if durable:
         sync_folder(os.path.dirname(path))

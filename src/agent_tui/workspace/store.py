@@ -18,13 +18,13 @@ from contextlib import contextmanager, suppress
 
 from agent_tui.workspace.errors import ContentMissing, NotCovered
 from agent_tui.workspace.folders import (
-    NEW_FILE,
     close,
     make_private_folder,
     read_whole,
     sync_files,
     sync_folder,
     write_all,
+    write_private_file,
 )
 
 JOURNAL = "restore.json"
@@ -119,19 +119,7 @@ class ContentStore:
 
     def _write(self, digest: str, data: bytes) -> None:
         temporary = f"{self.path_of(digest)}.{os.getpid()}.tmp"
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        descriptor = os.open(temporary, NEW_FILE, 0o600)
-        try:
-            os.fchmod(descriptor, 0o600)
-            write_all(descriptor, data)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(temporary)
-            raise
-        finally:
-            with suppress(OSError):
-                os.close(descriptor)
+        write_private_file(temporary, data, durable=False)
         os.rename(temporary, self.path_of(digest))
 
     def get(self, digest: str) -> bytes:
