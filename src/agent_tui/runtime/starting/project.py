@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.config import config_path
 from agent_tui.config.trust import project_root, shipped_files, trust_folder
-from agent_tui.runtime.starting.completion import FileList
 from agent_tui.workspace.where import Place, Where
 
 if TYPE_CHECKING:
     from agent_tui.agent.prompt_files import PromptFiles
+    from agent_tui.runtime.starting.completion import FileList
 
 
 class Project:
@@ -26,7 +27,6 @@ class Project:
     def __init__(self, folder: Path, *, trusted: bool) -> None:
         self.trusted = trusted
         self._folder = folder
-        self._files = FileList(folder)
         self._place = Place(folder)
 
     def trusted_folders(self) -> tuple[Path, ...]:
@@ -61,6 +61,12 @@ class Project:
     async def has_moved(self) -> bool:
         """Whether the branch may be another one since ``where`` was asked; no git is run."""
         return await asyncio.to_thread(self._place.has_moved)
+
+    @cached_property
+    def _files(self) -> FileList:
+        from agent_tui.runtime.starting.completion import FileList  # not before one is asked for
+
+        return FileList(self._folder)
 
     def complete_path(self, typed: str) -> list[str]:
         """Paths of the workspace that hold what was typed; blocks, so call it in a thread."""
