@@ -165,7 +165,7 @@ async def test_that_commands_are_confined_less_is_left_out_last(
         line.sandbox = told = confining.describe_sandbox(settings)
         assert ("no commands" in told) == (kind == "none" and chosen == "strict")
         assert told in line.draw(50).plain
-        assert "gpt-5-mini" not in line.draw(50).plain
+        assert "tidewatch" not in line.draw(50).plain
 
 
 @pytest.mark.parametrize("kind", get_args(SandboxKind))
