@@ -46,6 +46,14 @@ def demo_folder() -> Path:
     return _PACKAGE / "demo"
 
 
+def copy_demo_workspace(to: Path) -> None:
+    """Make a copy of the sample workspace, without what an installation has compiled of it."""
+    import shutil  # only the demo has a use for it
+
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(demo_folder() / "workspace", to, ignore=ignored, dirs_exist_ok=True)
+
+
 def page_part(name: str) -> str:
     """The text of a part of exported HTML pages, for example ``session.css``."""
     return (_PACKAGE / "pages" / name).read_text(encoding="utf-8")

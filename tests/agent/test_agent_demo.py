@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
+import pytest
+
+from agent_tui import resources
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, DMailSent, SubagentEvent
 from agent_tui.providers.demo.scenario import load_scenario
 from agent_tui.providers.demo.scripted import Scripted
-from agent_tui.resources import demo_folder
+from agent_tui.resources import copy_demo_workspace
 from tests.agent.stage import Stage
 
 
@@ -41,7 +43,7 @@ async def test_the_demo_recalls_what_was_compacted(tmp_path: Path) -> None:
 
 async def test_the_demo_shows_plan_mode(tmp_path: Path) -> None:
     async with Stage(tmp_path, provider=demo()) as stage:
-        shutil.copytree(demo_folder() / "workspace", stage.workspace, dirs_exist_ok=True)
+        copy_demo_workspace(stage.workspace)
         await stage.say("Plan the fix")
         assert "That is not plan mode" in stage.on_disk("assistant")[-1]["content"]
         stage.session.approvals.set_mode("plan")
@@ -54,7 +56,7 @@ async def test_the_demo_shows_plan_mode(tmp_path: Path) -> None:
 
 async def test_the_demo_sends_a_dmail_with_the_agent_that_can(tmp_path: Path) -> None:
     async with Stage(tmp_path, provider=demo()) as stage:
-        shutil.copytree(demo_folder() / "workspace", stage.workspace, dirs_exist_ok=True)
+        copy_demo_workspace(stage.workspace)
         await stage.say("Send a D-Mail")
         assert "--agent time-traveller" in stage.on_disk("assistant")[-1]["content"]
     async with Stage(tmp_path, provider=demo(), spec="time-traveller") as stage:
@@ -63,3 +65,16 @@ async def test_the_demo_sends_a_dmail_with_the_agent_that_can(tmp_path: Path) ->
         assert len([event for event in stage.events if isinstance(event, DMailSent)]) == 1
         assert "yawl *Patience*" in stage.on_disk("assistant")[-1]["content"]
         assert "boat" not in str(stage.session.view.records[-3:])
+
+
+def test_the_demo_works_without_what_an_installation_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = tmp_path / "demo" / "workspace" / "tests" / "__pycache__"
+    compiled.mkdir(parents=True)
+    (compiled / "test_report.pyc").write_bytes(b"compiled")
+    (compiled.parent / "test_report.py").write_text("")
+    monkeypatch.setattr(resources, "demo_folder", lambda: tmp_path / "demo")
+    copy_demo_workspace(tmp_path / "copy")
+    files = [str(path.relative_to(tmp_path / "copy")) for path in (tmp_path / "copy").rglob("*")]
+    assert sorted(files) == ["tests", "tests/test_report.py"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from agent_tui.core.errors import ToolError
@@ -10,7 +9,7 @@ from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import Message, ToolMessage, UserMessage
 from agent_tui.core.usage import Usage
 from agent_tui.providers.base import ModelRequest, Provider, ToolSchema
-from agent_tui.resources import demo_folder
+from agent_tui.resources import copy_demo_workspace
 from agent_tui.tools.arguments import parse_arguments, schema_of
 from agent_tui.tools.base import FileMemory, ToolContext
 from agent_tui.tools.catalogue import builtin_tools
@@ -24,7 +23,7 @@ class Stage:
 
     def __init__(self, provider: Provider, folder: Path) -> None:
         self.workspace = folder / "workspace"
-        shutil.copytree(demo_folder() / "workspace", self.workspace)
+        copy_demo_workspace(self.workspace)
         self.messages: list[Message] = []
         self.calls: list[ToolCall] = []
         self.usage = Usage()

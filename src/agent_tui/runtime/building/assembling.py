@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.config import Settings, data_root
-from agent_tui.resources import demo_folder
+from agent_tui.resources import copy_demo_workspace
 from agent_tui.runtime.connect.connections import Connections
 from agent_tui.runtime.connect.tool_servers import ToolServers
 from agent_tui.runtime.starting.debug_log import quiet_libraries, start_debug_log
@@ -89,7 +88,7 @@ def _assemble_demo(launch: Launch, settings: Settings, store: SessionStore) -> R
     else:
         scenario = load_scenario(launch.scenario)
     workspace = Path(tempfile.mkdtemp(prefix="agent-tui-demo-")) / "workspace"
-    shutil.copytree(demo_folder() / "workspace", workspace)
+    copy_demo_workspace(workspace)
     window = settings.context.window or scenario.window
     provider = Scripted(scenario)
     return Run(
