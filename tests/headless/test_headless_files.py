@@ -44,6 +44,38 @@ def test_changes_are_told_by_who_made_them(run: CommandLine, session_id: str) ->
     assert len(run("changes", session_id, "--since", "2", "--json").json) == 1
 
 
+async def leave_out_some(folder: Path) -> str:
+    """A session whose command makes a folder that git ignores; returns its id."""
+    from agent_tui.providers.demo.scenario import Reply
+    from tests.agent.stage import Stage, call
+
+    making = call("run_command", command="mkdir build && echo x > build/x && echo b > b.txt")
+    async with Stage(
+        folder, Reply(calls=(making,)), Reply(text="done"), yolo=True, capture=True
+    ) as stage:
+        git(stage.workspace, "init", "-q")
+        (stage.workspace / ".gitignore").write_text("build/\nlibrary/\n")
+        (stage.workspace / "library").mkdir()
+        (stage.workspace / "library" / "l.txt").write_text("l\n")
+        await stage.say("Go")
+        await stage.say("And again")
+        return stage.session.session_id
+
+
+def test_changes_name_what_was_left_out_once(tmp_path: Path, run: CommandLine) -> None:
+    session_id = asyncio.run(leave_out_some(tmp_path))
+    assert run("changes", session_id).out.splitlines() == [
+        "turn 1",
+        "  not captured: library  git ignores the folder",
+        "turn 1 · step 1 · agent: run_command mkdir build && echo x > build/x && echo b > b.txt",
+        "  not captured: build  git ignores the folder",
+        "  created  b.txt  +1 -0",
+    ]
+    groups = run("changes", session_id, "--json").json
+    left_out = [[left["path"] for left in group["left_out"]] for group in groups]
+    assert left_out == [["library"], ["build"]]
+
+
 async def change_a_binary_file(folder: Path, algorithm: str) -> str:
     """A session in a repository of an algorithm; returns its id."""
     from agent_tui.providers.demo.scenario import Reply

@@ -23,6 +23,7 @@ from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
 from agent_tui.ui.screens.time.diff_lines import colour_diff
 from agent_tui.ui.screens.time.revert_files import RevertDecision, RevertFilesScreen
+from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.workspace.diffs import describe_capture
 from agent_tui.workspace.origins import REPLACED
 from agent_tui.workspace.plan import make_plan
@@ -439,6 +440,25 @@ async def test_what_was_lost_stands_above_the_changes(yard: Yard) -> None:
         lines = app.text.splitlines()
         lost = next(at for at, line in enumerate(lines) if "2 earlier versions" in line)
         assert lost < next(at for at, line in enumerate(lines) if "a.py" in line)
+
+
+async def test_changes_name_what_was_left_out(yard: Yard) -> None:
+    captures = [capture for capture in yard.timeline.captures if capture.delta]
+    seen = ChangeGroup(
+        "id", "outside", (), left_out=(LeftOut("node\x1b_modules", "git ignores it"),)
+    )
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [*(describe_capture(yard.store, each, {}) for each in captures), seen]
+
+    screen = ChangesScreen(load, net_of(yard))
+    async with (app := Stage(screen=screen)).run_test(size=(60, 20)) as pilot:
+        await rest(pilot, 0.3)
+        lines = app.text.splitlines()
+        at = next(at for at, line in enumerate(lines) if "not captured: git ignores it" in line)
+        assert lines[at].strip() == "node␛_modules  not captured: git ignores it"
+        assert lines[at - 1].strip() == "before turn 1"
+        assert screen.query_one(Rows).cursor == 2
 
 
 def test_lines_are_counted_from_the_first_state_to_the_last(yard: Yard) -> None:

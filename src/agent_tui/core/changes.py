@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from agent_tui.core.file_changes import REVERT_CAUSES, ChangeCause, FileChange, FileState
+from agent_tui.core.file_changes import (
+    REVERT_CAUSES,
+    ChangeCause,
+    FileChange,
+    FileState,
+    LeftOut,
+)
 
 WHO: dict[ChangeCause, str] = {
     "tool_call": "agent",
@@ -64,6 +70,7 @@ class ChangeGroup:
         after_turn: the newest turn until then; 0 before the first.
         about: which changes a revert undid, or the command of a call.
         repeats: how many reverts, undos and redos right before it this one stands for.
+        left_out: what was not captured that had been until then; of the first one, all of it.
     """
 
     id: str
@@ -80,6 +87,7 @@ class ChangeGroup:
     after_turn: int = 0
     about: str = ""
     repeats: int = 0
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def place(self) -> str:
@@ -101,6 +109,12 @@ class ChangeGroup:
         # The id of a call whose tool nobody knows tells a reader nothing.
         name = self.tool or (self.call if self.cause != "tool_call" else "")
         return " ".join(filter(None, (name, self.about)))
+
+    @property
+    def who(self) -> str:
+        """Who changed files; empty where a look that nobody caused only left out some."""
+        is_a_look = self.cause in ("human", "outside") and not self.files and not self.why
+        return "" if is_a_look else WHO[self.cause]
 
     @property
     def counts(self) -> tuple[int, int]:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agent_tui.core.changes import WHO, ChangeGroup, FileDiff
+from agent_tui.core.changes import ChangeGroup, FileDiff
 from agent_tui.core.errors import UsageError
+from agent_tui.core.file_changes import LeftOut
 from agent_tui.core.output import say, say_bytes
 from agent_tui.core.revert_plan import STATUS_WORDS, PathPlan, RevertPlan
 from agent_tui.core.text import format_count, reveal
@@ -78,10 +79,11 @@ def _without_secrets(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:
 
 
 def _say_group(group: ChangeGroup) -> None:
-    who = f"{WHO[group.cause]}: {group.what}" if group.what else WHO[group.cause]
-    say(f"{group.place} · {reveal(who)}")
+    who = f"{group.who}: {group.what}" if group.what else group.who
+    say(" · ".join(filter(None, (group.place, reveal(who)))))
     if group.why:
         say(f"  files not captured here: {group.why}")
+    _say_left_out(group.left_out)
     for file in group.files:
         counts = f"+{file.added} -{file.removed}" if file.diff or file.told else file.note
         say(f"  {file.kind:<8} {reveal(file.path)}  {counts}")
@@ -169,5 +171,9 @@ def _say_plan_rest(plan: RevertPlan) -> None:
     for path in plan.paths:
         if path.default is None and path.own:
             say(f"  left alone: {reveal(path.path)}  {path.why or STATUS_WORDS[path.status]}")
-    for left in plan.uncovered:
+    _say_left_out(plan.uncovered)
+
+
+def _say_left_out(left_out: Sequence[LeftOut]) -> None:
+    for left in left_out:
         say(f"  not captured: {reveal(left.name)}  {left.why}")

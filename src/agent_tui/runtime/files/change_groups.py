@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from agent_tui.core.arguments import show_arguments
 from agent_tui.core.changes import WHO, ChangeGroup, FileDiff, net_changes, place_of
-from agent_tui.core.file_changes import REVERT_CAUSES, FileState
+from agent_tui.core.file_changes import REVERT_CAUSES, FileState, LeftOut
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import WorkspaceRecord
 from agent_tui.core.text import first_line
@@ -29,21 +29,23 @@ def describe_changes(
     since: Iterable[WorkspaceRecord],
     calls: Mapping[str, ToolCall],
 ) -> list[ChangeGroup]:
-    """Every capture of ``since`` that found something, or could not be made. Blocks.
+    """Every capture of ``since`` that found or left out something, or could not be made. Blocks.
 
     ``calls`` are the session's tool calls by their ids.
     """
     captures = {each.stamp.uuid: each for each in timeline.captures if each.stamp.uuid}
     after = dict(_turns_before(timeline.captures))
     tools = {call.id: call.name for call in calls.values()}
+    left_out = dict(_newly_left_out(timeline.captures))
     return [
         replace(
             describe_capture(store, capture, tools),
             after_turn=after[id(capture)],
             about=_about(capture, captures, calls),
+            left_out=left_out[id(capture)],
         )
         for capture in since
-        if capture.delta or capture.status == "none"
+        if capture.delta or capture.status == "none" or left_out[id(capture)]
     ]
 
 
@@ -73,6 +75,17 @@ def _turns_before(captures: Iterable[WorkspaceRecord]) -> Iterator[tuple[int, in
     for capture in captures:
         newest = max(newest, capture.turn or 0)
         yield id(capture), newest
+
+
+def _newly_left_out(
+    captures: Iterable[WorkspaceRecord],
+) -> Iterator[tuple[int, tuple[LeftOut, ...]]]:
+    """For each capture, what it left out that the one before it did not."""
+    before: Collection[LeftOut] = ()
+    for capture in captures:
+        yield id(capture), tuple(each for each in capture.left_out if each not in before)
+        if capture.status == "captured":
+            before = frozenset(capture.left_out)
 
 
 def _about(capture: WorkspaceRecord, captures: Captures, calls: Mapping[str, ToolCall]) -> str:

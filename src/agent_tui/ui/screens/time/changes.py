@@ -13,9 +13,9 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import Static
 
-from agent_tui.core.changes import WHO, ChangeGroup, FileDiff, fold_repeats, place_of
+from agent_tui.core.changes import ChangeGroup, FileDiff, fold_repeats, place_of
 from agent_tui.core.diff_pieces import DiffPiece, pieces_by_line
-from agent_tui.core.file_changes import AGENT_CAUSES, REVERT_CAUSES
+from agent_tui.core.file_changes import AGENT_CAUSES, REVERT_CAUSES, LeftOut
 from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import first_line, reveal
 from agent_tui.resources import stylesheet
@@ -56,6 +56,7 @@ class _Row:
     group: ChangeGroup
     file: FileDiff | None = None
     line: DiffRow | None = None
+    left_out: LeftOut | None = None
     pieces: frozenset[DiffPiece] = frozenset()
 
 
@@ -140,6 +141,7 @@ class ChangesScreen(Panel[ToRevert]):
         self._lines = []
         for group in self._groups:
             self._lines.append(_Row(group))
+            self._lines += [_Row(group, left_out=each) for each in group.left_out]
             for file in group.files:
                 self._lines.append(_Row(group, file))
                 if id(file) in self._opened:
@@ -155,17 +157,22 @@ class ChangesScreen(Panel[ToRevert]):
     def _first_change(self) -> int:
         """The newest change that is not only a revert or its undo: what people mostly mean."""
         rows = enumerate(self._lines)
-        return next((i for i, row in rows if row.group.cause not in REVERT_CAUSES), 0)
+        changed = (i for i, row in rows if row.group.files or row.group.why)
+        return next((i for i in changed if self._lines[i].group.cause not in REVERT_CAUSES), 0)
 
     def _diff_rows(self, group: ChangeGroup, file: FileDiff) -> Iterator[_Row]:
         pieces = pieces_by_line(file.diff)
         for at, line in enumerate(self._diffs[id(file)]):
-            yield _Row(group, file, line, pieces[at] if at < len(pieces) else frozenset())
+            piece = pieces[at] if at < len(pieces) else frozenset()
+            yield _Row(group, file, line, pieces=piece)
 
     def _draw(self, index: int, width: int) -> Content:
         row, width = self._lines[index], min(width, COLUMN)
         if row.line is not None:
             return Content(_INDENT) + row.line.draw(width - len(_INDENT))
+        if row.left_out is not None:
+            told = f"  not captured: {row.left_out.why}"
+            return Content.assemble(f"    {reveal(row.left_out.name)}", (told, "$muted"))
         if row.file is None:
             return self._draw_group(row.group, width)
         sign, style = _KINDS[row.file.kind]
@@ -183,13 +190,13 @@ class ChangesScreen(Panel[ToRevert]):
         added, removed = group.counts
         counts = f"  +{added} -{removed} in {format_count(len(group.files), 'file')}"
         counts += f", newest of {group.repeats + 1}" if group.repeats else ""
-        told = f"  not captured: {group.why}" if group.why else counts
+        told = f"  not captured: {group.why}" if group.why else counts if group.files else ""
         age = f" {format_age(group.at):>{_AGE_WIDTH}}" if group.at and width >= _WITH_AGE else ""
-        room = width - cell_len(f"{group.place}  {WHO[group.cause]}: {told}{age}")
+        room = width - cell_len(f"{group.place}  {group.who}: {told}{age}")
         what = first_line(group.what, max(_SHORTEST_COMMAND, room))
         text = Content.assemble(
             (f"{group.place}  ", "$muted"),
-            (WHO[group.cause], f"bold {_STYLES.get(group.cause, '$checkpoint')}"),
+            (group.who, f"bold {_STYLES.get(group.cause, '$checkpoint')}"),
             (f": {reveal(what)}" if what else "", ""),
             (told, "$danger" if group.why else "$muted"),
         )
