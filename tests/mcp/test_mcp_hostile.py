@@ -6,11 +6,13 @@ import asyncio
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from agent_tui.core.errors import ToolError
 from agent_tui.mcp.borrowed_tool import BorrowedTool
+from agent_tui.mcp.offered_tool import read_tools
 from agent_tui.mcp.restarts import Restarts
 from agent_tui.tools.base import PlainArguments, ToolContext
 from agent_tui.tools.blobs import BlobFolder
@@ -78,10 +80,15 @@ async def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("way", "told"),
-    [("floods", "far more than it was asked for"), ("long line", "a line of more than 16,000,000")],
+    [
+        ("floods", "far more than it was asked for"),
+        ("asks without end", "far more than it was asked for"),
+        ("answers without end", "far more than it was asked for"),
+        ("long line", "a line of more than 16,000,000"),
+    ],
 )
 async def test_a_server_that_floods_is_ended(tmp_path: Path, way: str, told: str) -> None:
-    async with McpStage(tmp_path, odd=odd(way), good=odd("fine")) as stage:
+    async with McpStage(tmp_path, odd=odd(way, call_seconds=30), good=odd("fine")) as stage:
         with pytest.raises(ToolError, match=told):
             await stage.call("odd__echo", text="x")
         await until(lambda: stage.status().state == "failed")
@@ -116,6 +123,30 @@ async def test_an_answer_that_is_no_result_is_told(tmp_path: Path) -> None:
         with pytest.raises(ToolError, match="an invalid result"):
             await stage.call("odd__echo", text="x")
         assert stage.status().state == "ready"
+
+
+async def test_half_a_character_in_an_answer_is_replaced(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("half characters", call_seconds=20)) as stage:
+        assert (await stage.call("odd__echo", text="x")).output == "half ? and \ufffd"
+
+
+async def test_nobody_waits_for_an_answer_that_cannot_be_read(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("deep answer", call_seconds=20)) as stage:
+        with pytest.raises(ToolError, match="sent an answer that cannot be read"):
+            await stage.call("odd__echo", text="x")
+        assert stage.status().state == "ready"
+
+
+async def test_a_result_is_not_held_against_the_schema_that_its_server_gave(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("bad schema of results")) as stage:
+        assert (await stage.call("odd__echo", text="x")).output == '{"x": "aaaaa!"}'
+
+
+async def test_pages_of_tools_without_end_are_not_all_read(tmp_path: Path) -> None:
+    async with McpStage(tmp_path, odd=odd("pages without end", tmp_path / "pages")) as stage:
+        assert len(stage.status().tools) == 1_000
+        assert "more than 1,000 tools" in stage.status().detail
+    assert (tmp_path / "pages").read_text() == "2"
 
 
 async def test_a_tool_that_is_renamed_between_calls_is_held_back(tmp_path: Path) -> None:
@@ -154,6 +185,14 @@ async def test_a_reserved_name_is_refused_and_the_rest_stays(tmp_path: Path) -> 
     async with McpStage(tmp_path, odd=odd("reserved")) as stage:
         assert stage.status().tools == ("odd__echo",)
         assert "asks for the reserved name odd__read_file" in stage.status().detail
+
+
+def test_a_name_that_fills_the_screen_is_refused() -> None:
+    listed = SimpleNamespace(name="n" * 60_000, description="", input_schema={})
+    found = read_tools("odd", [listed], ())
+    assert found.tools == ()
+    (told,) = found.refused
+    assert told == f"its tool {'n' * 80}… has a name of 60,000 characters"
 
 
 async def test_two_tools_of_one_name_are_both_refused(tmp_path: Path) -> None:
@@ -234,3 +273,11 @@ async def test_a_disabled_server_is_not_started(tmp_path: Path) -> None:
     async with McpStage(tmp_path, odd=odd("fine", enabled=False)) as stage:
         assert stage.status().state == "disabled"
         assert not (stage.folder / "logs" / "odd.log").exists()
+
+
+async def test_a_name_that_hides_something_is_shown_with_it(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with McpStage(tmp_path, odd=odd("renames", state)) as stage:
+        await stage.call("odd__echo", text="name:re\u202epeat")
+        await until(lambda: bool(stage.status().changed))
+        assert stage.status().detail == "new or changed: re<U+202E>peat"

@@ -69,9 +69,23 @@ async def test_wrong_arguments_are_told_before_anybody_is_asked(
         await run(tool, arguments, tmp_path)
 
 
+def fanned_out(keyword: str, kind: str) -> dict[str, Any]:
+    """A schema that grows by two with each of its references."""
+    here = "#/properties/a/$defs"
+    defs: dict[str, Any] = {"0": {"type": kind}}
+    for number in range(60):
+        defs[str(number + 1)] = {keyword: [{"$ref": f"{here}/{number}"}] * 2}
+    return {"$defs": defs, "$ref": f"{here}/60"}
+
+
 @pytest.mark.parametrize(
     "field",
     [
+        fanned_out("allOf", "string"),
+        fanned_out("anyOf", "integer"),
+        {"$schema": "http://json-schema.org/draft-07/schema#", **fanned_out("anyOf", "integer")},
+        {"items": {"$ref": "#/properties/a"}, "allOf": [{"$ref": "#/properties/a"}] * 2},
+        {"uniqueItems": True},
         {"type": "nonsense"},
         {"$ref": "file:///etc/passwd"},
         {"$ref": "#/nowhere"},
@@ -104,6 +118,13 @@ async def test_many_tools_are_found_by_a_search_and_then_callable(tmp_path: Path
     assert len(tools()) <= 10
     nothing_found = await run(search, '{"query": "zzz"}', tmp_path)
     assert nothing_found.output.startswith("Nothing found.")
+
+
+async def test_a_tool_without_a_description_is_found_by_its_name(tmp_path: Path) -> None:
+    tools = BorrowedTools(lambda: (offered("bare"), offered("b")), nothing, described=1)
+    (search,) = tools()
+    found = await run(search, json.dumps({"query": "bare"}), tmp_path)
+    assert "s__bare" in found.output
 
 
 def test_a_name_finds_its_tool_first() -> None:

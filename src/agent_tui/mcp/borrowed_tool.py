@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import Display, ToolResult
 from agent_tui.core.text import reveal
+from agent_tui.mcp.argument_check import find_mistake
 from agent_tui.mcp.offered_tool import OfferedTool
 from agent_tui.mcp.results import cut_middle
 from agent_tui.tools.base import PlainArguments, Tool, ToolContext
@@ -28,7 +29,7 @@ class BorrowedTool(Tool[PlainArguments]):
     def __init__(self, offered: OfferedTool, call: Call) -> None:
         self.offered = offered
         self.name = offered.name
-        self.description = offered.description or f"{offered.own_name} of {offered.server}."
+        self.description = offered.description or reveal(f"{offered.own_name} of {offered.server}.")
         self._call = call
 
     def __eq__(self, other: object) -> bool:
@@ -44,7 +45,9 @@ class BorrowedTool(Tool[PlainArguments]):
         return reveal(f"{self.offered.own_name} of the MCP server {self.offered.server}")
 
     async def preview(self, arguments: PlainArguments, context: ToolContext) -> Display | None:
-        _check(self.offered, arguments.model_dump(mode="json"))
+        # A model is told of wrong arguments before a person is asked about them.
+        if mistake := find_mistake(self.offered.schema, arguments.model_dump(mode="json")):
+            raise ToolError(f"Wrong arguments for {self.offered.name}: {mistake}.")
         return None
 
     async def run(self, arguments: PlainArguments, context: ToolContext) -> ToolResult:
@@ -54,37 +57,3 @@ class BorrowedTool(Tool[PlainArguments]):
             cut_middle, result.output, context.output_limit, context.blobs
         )
         return replace(result, output=told)
-
-
-def _check(offered: OfferedTool, fields: dict[str, Any]) -> None:
-    """Tell a model of wrong arguments before a person is asked about them."""
-    from jsonschema import Draft202012Validator
-
-    try:
-        troubles = Draft202012Validator(_without_references(offered.schema)).iter_errors(fields)
-        first = next(iter(troubles), None)
-    except Exception:  # whatever an odd schema makes the library raise
-        return  # what nobody can check here is the server's to check
-    if first is not None:
-        where = ".".join(str(each) for each in first.absolute_path) or "the object"
-        raise ToolError(f"Wrong arguments for {offered.name}: {where}: {first.message[:300]}.")
-
-
-def _without_references(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema, refused where it points elsewhere or brings a pattern that may never end.
-
-    Raises:
-        ValueError: it cannot be checked safely.
-    """
-    waiting: list[Any] = [schema]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            if "pattern" in each or "patternProperties" in each or "$dynamicRef" in each:
-                raise ValueError("not checked")
-            if not str(each.get("$ref", "#")).startswith("#"):
-                raise ValueError("not checked")
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
-    return schema

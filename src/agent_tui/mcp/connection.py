@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from agent_tui.core.errors import AgentTuiError, ToolError
 from agent_tui.core.messages import ToolResult
-from agent_tui.core.text import clean, first_line, format_count
+from agent_tui.core.text import clean, first_line, format_count, reveal
 from agent_tui.core.tool_servers import ServerState, ToolServerStatus
 from agent_tui.mcp.log_file import LogFile
-from agent_tui.mcp.offered_tool import OfferedTool, read_tools
+from agent_tui.mcp.offered_tool import MOST_TOOLS, OfferedTool, read_tools
 from agent_tui.mcp.pins import Pins
 from agent_tui.mcp.restarts import Restarts
 from agent_tui.mcp.results import read_result
@@ -183,7 +183,7 @@ class Connection:
         from agent_tui import __version__
 
         transport = await self._transport(stack)
-        return await stack.enter_async_context(
+        client = await stack.enter_async_context(
             Client(
                 transport,
                 client_info=types.Implementation(name="agent-tui", version=__version__),
@@ -191,6 +191,10 @@ class Connection:
                 cache=None,
             )
         )
+        # The library would check results by the schema that the server gave for them: a pattern or
+        # references in it that never end would hold up every server, or all of the program.
+        client.session.validate_tool_result = _take_any_result  # type: ignore[method-assign]
+        return client
 
     async def _transport(self, stack: AsyncExitStack) -> Any:
         chosen = self.spec.settings
@@ -226,7 +230,7 @@ class Connection:
             page = await client.list_tools(cursor=cursor)
             listed += page.tools
             cursor = page.next_cursor
-            if not cursor:
+            if not cursor or len(listed) > MOST_TOOLS:
                 break
         found = read_tools(self.spec.name, listed, self._reserved)
         wanted = self.spec.settings.tools
@@ -300,4 +304,8 @@ class Connection:
 
 
 def _name_changes(changed: Collection[OfferedTool]) -> str:
-    return f"new or changed: {', '.join(tool.own_name for tool in list(changed)[:5])}"
+    return f"new or changed: {', '.join(reveal(tool.own_name)[:80] for tool in list(changed)[:5])}"
+
+
+async def _take_any_result(name: str, result: Any) -> None:
+    """A result is for a model, which reads it whatever its shape."""

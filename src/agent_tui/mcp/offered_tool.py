@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from agent_tui.core.text import clean, reveal
+from agent_tui.core.text import clean, format_count, reveal
 from agent_tui.mcp.names import public_name
 
+_LONGEST_NAME = 200
 _LONGEST_DESCRIPTION = 4_000
 _LONGEST_SCHEMA = 64_000
 MOST_TOOLS = 1_000
@@ -72,6 +73,11 @@ def _read_tool(
     shown = reveal(str(listed.name))[:80]
     if not str(listed.name).strip():
         return None, "a tool has no name"
+    if len(listed.name) > _LONGEST_NAME:
+        return (
+            None,
+            f"its tool {shown}… has a name of {format_count(len(listed.name), 'character')}",
+        )
     name = public_name(server, listed.name)
     if name in reserved:
         return None, f"its tool {shown} asks for the reserved name {name}"

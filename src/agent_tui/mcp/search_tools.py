@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pydantic import Field
 
 from agent_tui.core.messages import ToolResult
-from agent_tui.core.text import format_count
+from agent_tui.core.text import first_line, format_count
 from agent_tui.mcp.borrowed_tool import BorrowedTool, Call
 from agent_tui.mcp.offered_tool import OfferedTool
 from agent_tui.tools.base import AnyTool, Arguments, Tool, ToolContext
@@ -57,7 +57,7 @@ class SearchTools(Tool[SearchToolsArguments]):
             names = ", ".join(tool.name for tool in self._offered[:40])
             return ToolResult(f"Nothing found. Some of the tools: {names}.")
         self._load(found)
-        lines = [f"{tool.name}: {tool.description.splitlines()[0][:300]}" for tool in found]
+        lines = [f"{tool.name}: {first_line(tool.description, 300)}" for tool in found]
         return ToolResult("\n".join(["You can call these now:", *lines]))
 
 

@@ -8,7 +8,9 @@ unparsed, and a server that floods is ended.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -26,8 +28,14 @@ if TYPE_CHECKING:
 LONGEST_LINE = 16_000_000
 MOST_UNASKED = 20_000
 MOST_UNASKED_BYTES = 64_000_000
+_REQUEST_WEIGHT = 20
 _EXIT_SECONDS = 2.0
 _WANTED = frozenset({"notifications/tools/list_changed"})
+_ANSWER = re.compile(
+    rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,15})\s*,\s*"(?:result|error)"\s*:'
+)
+"""An answer that is no JSON further on: whoever waits for it has to be told."""
+_PARSE_ERROR = -32700
 
 
 class _Envelope(msgspec.Struct):
@@ -35,6 +43,16 @@ class _Envelope(msgspec.Struct):
 
     method: str | None = None
     id: Any = None
+
+    @property
+    def is_request(self) -> bool:
+        """Whether it wants an answer."""
+        return self.method is not None and self.id is not None
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether it is an answer, a request, or a notification that something waits for."""
+        return self.method is None or self.id is not None or self.method in _WANTED
 
 
 class StdioServer:
@@ -110,16 +128,17 @@ class StdioServer:
         assert process.stdout is not None
         try:
             while line := await process.stdout.readline():
-                if not self._is_wanted(line):
-                    if self._floods(line):
-                        self.ending = "it sent far more than it was asked for"
-                        break
+                envelope = self._open(line)
+                if self._floods(line, envelope):
+                    self.ending = "it sent far more than it was asked for"
+                    break
+                if envelope is None or not envelope.is_wanted:
                     continue
                 try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                except ValueError as error:
-                    await incoming.send(error)
-                else:
+                except ValueError:
+                    message = _read_patiently(line, envelope.id)
+                if message is not None:
                     await incoming.send(SessionMessage(message))
         except ValueError:
             self.ending = f"it sent a line of more than {LONGEST_LINE:,} bytes"
@@ -140,25 +159,33 @@ class StdioServer:
             self.ending = f"{how}: {said}" if said else how
         self.ended.set()
 
-    def _is_wanted(self, line: bytes) -> bool:
-        """Whether a line is an answer, a request, or a notification that something waits for."""
+    def _open(self, line: bytes) -> _Envelope | None:
+        """What a line is; None, and it is kept in the log, where it is no message."""
         try:
-            envelope = _decode(line)
+            return _decode(line)
         except (msgspec.DecodeError, RecursionError):
+            if (answered := _ANSWER.match(line)) is not None:
+                return _Envelope(id=int(answered[1]))
             self._log.write(line)
-            return False
-        return envelope.method is None or envelope.id is not None or envelope.method in _WANTED
+            return None
 
-    def _floods(self, line: bytes) -> bool:
-        self._unasked += 1
-        self._unasked_bytes += len(line)
+    def _floods(self, line: bytes, envelope: _Envelope | None) -> bool:
+        """Whether this is too much since it was last asked for something.
+
+        What it asks for itself counts more, because somebody has to answer; of what it answers
+        only the number counts.
+        """
+        self._unasked += _REQUEST_WEIGHT if envelope is not None and envelope.is_request else 1
+        if envelope is None or envelope.method is not None:
+            self._unasked_bytes += len(line)
         return self._unasked > MOST_UNASKED or self._unasked_bytes > MOST_UNASKED_BYTES
 
     async def _write(self, process: asyncio.subprocess.Process, outgoing: Any) -> None:
         assert process.stdin is not None
         with suppress(OSError, RuntimeError):
             async for message in outgoing:
-                self._unasked = self._unasked_bytes = 0
+                if hasattr(message.message, "method"):  # no answer, with which it could go on
+                    self._unasked = self._unasked_bytes = 0
                 text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 process.stdin.write(text.encode("utf-8", "replace") + b"\n")
                 await process.stdin.drain()
@@ -170,6 +197,25 @@ class StdioServer:
 
 
 _decode = msgspec.json.Decoder(_Envelope).decode
+
+
+def _read_patiently(line: bytes, number: Any) -> Any:
+    """A message with characters that no UTF-8 has, replaced; one that cannot be read is told of.
+
+    None for what nobody waits for.
+    """
+    from mcp_types import jsonrpc_message_adapter
+
+    try:
+        value = json.loads(line.decode("utf-8", "replace"))
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return jsonrpc_message_adapter.validate_json(text.encode("utf-8", "replace"), by_name=False)
+    except (ValueError, RecursionError):
+        if number is None:
+            return None
+        error = {"code": _PARSE_ERROR, "message": "it sent an answer that cannot be read"}
+        told = {"jsonrpc": "2.0", "id": number, "error": error}
+        return jsonrpc_message_adapter.validate_python(told, by_name=False)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
