@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_tui.workspace import origins
+from agent_tui.workspace import git_scan, origins, seed
+from agent_tui.workspace.git import Repository
 from agent_tui.workspace.origins import REPLACED, UNREAD, Origin
 from tests.workspace.yard import Yard, by_path, git
 
@@ -158,3 +159,22 @@ def test_where_births_are_unknown_another_format_is_noticed(
     make_repository(yard, "sha256")
     yard.open()
     assert [each.why for each in yard.take("outside").left_out] == [REPLACED]
+
+
+def test_a_repository_that_goes_in_the_first_capture_is_captured_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard = Yard(tmp_path / "yard")
+    yard.write("a.txt", "first\n")
+    make_repository(yard, "sha1")
+    real = seed.mark_to_read
+
+    def remove_first(repository: Repository) -> object:
+        shutil.rmtree(yard.root / ".git")
+        return real(repository)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(git_scan, "mark_to_read", remove_first)
+        assert yard.take().status == "captured"
+    yard.write("a.txt", "agent\n")
+    assert content(yard, "a.txt") == b"first\n"

@@ -278,7 +278,7 @@ class Capture:
         scanner = GitScanner(repository, root, folder, self.store, self.limits, algorithm)
         try:
             return scanner, scanner.open()
-        except NotCovered:
+        except (NotCovered, FileNotFoundError):  # it may be going just now
             if has_settled(folder):
                 raise  # what it knows must not be mistaken for new
             return None
