@@ -17,7 +17,7 @@ from agent_tui.history.tree.logs import Source, session_sources
 from agent_tui.history.tree.record_links import ROOT, Tree, build_tree
 from agent_tui.sessions.replay import Entry, read_log
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
-from tests.sessions.conftest import header
+from tests.sessions.conftest import fork_at
 
 D1 = Durability.D1
 
@@ -132,7 +132,7 @@ async def test_labels_survive_and_can_be_taken_away(log: SessionLog) -> None:
 
 async def test_a_fork_joins_where_it_left(store: SessionStore, log: SessionLog) -> None:
     await talk(log, "a", "b")
-    fork = await log.fork(header("s2"), log.state.messages[0])
+    fork = await fork_at(store, log, log.state.messages[0], "s2")
     await talk(fork, "c")
     await talk(log, "d")
     assert store.related_sessions("s1") == [log.folder, fork.folder]

@@ -19,7 +19,7 @@ from agent_tui.sessions.archive import archive_numbers, archive_path
 from agent_tui.sessions.lineage import bequeathed_archives, holder_of, inherited_archives
 from agent_tui.sessions.replay import read_log
 from agent_tui.sessions.store import Durability, SessionLog, SessionStore
-from tests.sessions.conftest import header
+from tests.sessions.conftest import fork_at, header
 
 D1 = Durability.D1
 
@@ -172,12 +172,12 @@ async def test_a_number_never_comes_to_mean_another_archive(log: SessionLog) -> 
 
 
 async def test_a_branch_that_names_fewer_archives_inherits_what_its_source_inherited(
-    log: SessionLog,
+    store: SessionStore, log: SessionLog
 ) -> None:
     await reverted(log)
     fork = await log.fork(header("s2"))
     early = fork.state.messages[0]
-    other = await fork.fork(header("s3"), early)
+    other = await fork_at(store, fork, early, "s3")
     assert named(other) == []
     assert await take_back(other) == 3
     for session in (fork, other):

@@ -10,7 +10,7 @@ from agent_tui.core.records import Checkpoint, HeadRecord, SessionHeader, UserMe
 from agent_tui.sessions.archive import archive_path
 from agent_tui.sessions.replay import load_log
 from agent_tui.sessions.store import Durability, ForkPoint, SessionLog, SessionStore
-from tests.sessions.conftest import header
+from tests.sessions.conftest import fork_at, header
 
 D1 = Durability.D1
 GOOD = b'{"role":"user","content":"hello"}'
@@ -64,11 +64,11 @@ async def test_a_fork_starts_from_the_path_to_an_entry(
     assert prompts(fork) == ["one", "three"]
     assert fork.state.header
     assert fork.state.header.parent == {"session_id": "s1", "uuid": log.state.leaf_uuid}
-    other = await log.fork(header("s3"), one)
+    other = await fork_at(store, log, one, "s3")
     assert prompts(other) == ["one"]
     line = before[one.offset : one.offset + one.length]
     assert other.path.read_bytes().endswith(line)
-    left_branch = await log.fork(header("s4"), log.state.all_entries[3])
+    left_branch = await fork_at(store, log, log.state.all_entries[3], "s4")
     assert prompts(left_branch) == ["one", "two"]
     await fork.append(UserMessage("on"), durability=D1)
     assert log.path.read_bytes() == before

@@ -370,6 +370,8 @@ def damage_row(lines: int) -> UnknownRecord:
 
 Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
 MESSAGE_TYPES = (UserMessage, AssistantMessage, ToolMessage)
+MESSAGE_ROLES = ("user", "assistant", "tool")
+"""The roles of messages, where only these are known of records."""
 Choice: TypeAlias = TitleRecord | LabelRecord | ModelRecord
 """What a person may choose for a session: of each kind the last record counts."""
 

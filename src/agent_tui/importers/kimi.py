@@ -18,6 +18,7 @@ from agent_tui.core.errors import BadRecord, SessionError, StorageError
 from agent_tui.core.messages import text_of
 from agent_tui.core.record_parsing import parse_record
 from agent_tui.core.records import (
+    MESSAGE_ROLES,
     CompactionRecord,
     Record,
     RevertRecord,
@@ -56,7 +57,6 @@ from agent_tui.importers.listing import file_refs, shell_command, summary_of
 
 KIMI = "kimi"
 _BOOKKEEPING = ("_session", "_system_prompt", "_checkpoint", "_usage")
-_MESSAGES = ("user", "assistant", "tool")
 _ELSEWHERE = ("system", "developer", "function")
 _FOREIGN = frozenset({"type", "id", "message_id", "sessionID", "sessionId"})
 _OURS = re.compile(r"(?P<base>.+\.jsonl)\.(?P<number>\d{1,9})")
@@ -77,7 +77,7 @@ def _is_ours(head: Head) -> bool:
 
 def _is_record(value: dict[str, Any]) -> bool:
     role = value.get("role")
-    if role in _MESSAGES:
+    if role in MESSAGE_ROLES:
         return "content" in value and not _FOREIGN & value.keys()
     return role in _BOOKKEEPING
 

@@ -25,7 +25,7 @@ from typing import TypeAlias
 
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.format import parse_time
-from agent_tui.core.records import AssistantMessage, Record, ToolMessage, UserMessage, is_prompt
+from agent_tui.core.records import AssistantMessage, Record, ToolMessage, is_message, is_prompt
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.importers.registry import importer_of, locate
 from agent_tui.sessions.lock import OWNER, is_owned
@@ -188,7 +188,7 @@ def _has_open_call(records: Iterable[Record]) -> bool:
 
 
 def _ends_in_prompt(records: Iterable[Record]) -> bool:
-    said = [r for r in records if isinstance(r, AssistantMessage | ToolMessage | UserMessage)]
+    said = [record for record in records if is_message(record)]
     return bool(said) and is_prompt(said[-1])
 
 

@@ -14,14 +14,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from agent_tui.core.jsonl import MAX_LINE_BYTES
+from agent_tui.core.records import MESSAGE_ROLES
 from agent_tui.sessions.disk import reading
 from agent_tui.sessions.replay import Damage, Item, parse_item
 
 ROLES = (
     "",
-    "user",
-    "assistant",
-    "tool",
+    *MESSAGE_ROLES,
     "_session",
     "_system_prompt",
     "_checkpoint",
@@ -123,7 +122,11 @@ class LogIndex:
         """How many lines are messages; None where only some of them are on the active path."""
         if self.count("_head"):  # of several branches only a reader can tell which is active
             return None
-        return sum(map(self.count, ("user", "assistant", "tool")))
+        return self.count_in_all_branches()
+
+    def count_in_all_branches(self) -> int:
+        """How many lines are messages, on the active path or not."""
+        return sum(map(self.count, MESSAGE_ROLES))
 
     def grow(self, most_bytes: int = 1 << 62) -> bool:
         """Find the lines of the next bytes, new ones at the end included; whether any is left."""

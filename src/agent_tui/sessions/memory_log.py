@@ -188,7 +188,7 @@ class MemoryLog(SessionLog):
         """Nobody else writes it."""
         return False
 
-    async def fork(self, header: SessionHeader, upto: Entry | None = None) -> SessionLog:
+    async def fork(self, header: SessionHeader) -> SessionLog:
         """Refused: a fork is a session on disk."""
         raise SessionError(_NO_DISK)
 

@@ -270,8 +270,8 @@ class SessionLog:
         state.size = end
         return end > size
 
-    async def fork(self, header: SessionHeader, upto: Entry | None = None) -> SessionLog:
-        """Start a new session from this one's path up to an entry (the leaf by default).
+    async def fork(self, header: SessionHeader) -> SessionLog:
+        """Start a new session from this one's whole path, as the store does from a part of it.
 
         What is kept is copied byte for byte. A window that cannot write may fork all the same.
 
@@ -280,8 +280,7 @@ class SessionLog:
         """
         if self._ownership is not None:
             await self._settle_pending()
-        point = ForkPoint(self.state, self._inode, upto)
-        return await self._start_fork(self.path, point, header)
+        return await self._start_fork(self.path, ForkPoint(self.state, self._inode), header)
 
     async def is_free(self) -> bool:
         """Whether the window that kept this one from writing has closed the session."""

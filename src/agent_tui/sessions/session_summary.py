@@ -318,7 +318,7 @@ def _look_into(path: Path) -> _Contents:
         for line in index.lines_of(role):
             found += [item for item in index.read(line, line + 1) if isinstance(item, Entry)]
     acts = tuple(e.record for e in found if isinstance(e.record, CompactionRecord | RevertRecord))
-    messages = sum(index.count(role) for role in ("user", "assistant", "tool"))
+    messages = index.count_in_all_branches()
     return _Contents(index.size, messages, index.count("_checkpoint"), acts)
 
 

@@ -80,4 +80,4 @@ class IndexedRecords(RecordsOnDisk):
 
     @property
     def message_count(self) -> int:
-        return sum(self._log.count(role) for role in ("user", "assistant", "tool"))
+        return self._log.count_in_all_branches()

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from agent_tui.core.origins import ASKED, Origin
+from agent_tui.core.records import MESSAGE_ROLES
 from agent_tui.core.tree import Detail, RowKind, Standing, TreeRow
 from agent_tui.history.records.repeats import FAR, SILENT, says_again
 from agent_tui.history.tree.record_links import ROOT
@@ -256,7 +257,7 @@ class Outline:
 
     def _first_said(self, start: int, end: int) -> int:
         roles, origin = self._tree.roles, self._tree.origin
-        spoken = (p for p in range(start, end + 1) if roles[p] in ("assistant", "user", "tool"))
+        spoken = (p for p in range(start, end + 1) if roles[p] in MESSAGE_ROLES)
         return next((p for p in spoken if origin(p) != "checkpoint"), start)
 
     def _with_checkpoint(self, place: int, earliest: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from agent_tui.core.records import (
+    MESSAGE_ROLES,
     AssistantMessage,
     Message,
     Record,
@@ -17,7 +18,6 @@ from agent_tui.core.records import (
 from agent_tui.history.records.indexed_records import shown_record
 from agent_tui.history.records.lazy_sequence import LazySequence, RecordsOnDisk
 from agent_tui.history.tree.record_links import Tree
-from agent_tui.history.tree.shape import MESSAGES
 from agent_tui.sessions.sent_messages import repaired_messages
 
 ReadPlace: TypeAlias = Callable[[int], Record]
@@ -44,7 +44,7 @@ class PlacedRecords(RecordsOnDisk):
         self._places = places
         self._read = read
         roles = tree.roles
-        spoken = (index for index, place in enumerate(places) if roles[place] in MESSAGES)
+        spoken = (index for index, place in enumerate(places) if roles[place] in MESSAGE_ROLES)
         self._texts = array("Q", spoken)
 
     def __len__(self) -> int:

@@ -35,7 +35,7 @@ _LONGEST_TEXT = 240
 def words_of(message: Message) -> str:
     """A message in one line: its own words, without what a program wrapped around them."""
     content = message.content
-    wrapped = getattr(message, "origin", None) in ("compaction", "branch")
+    wrapped = isinstance(message, UserMessage) and message.origin in ("compaction", "branch")
     if wrapped and not isinstance(content, str) and len(content) > 1:
         content = content[1:]
     line = first_line(text_of(content), _LONGEST_TEXT)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
+from agent_tui.core.records import MESSAGE_ROLES
 from agent_tui.history.tree.record_links import ROOT, Tree
 
 _GOES_ON = ("compaction", "clear")
-MESSAGES = ("user", "assistant", "tool")
 
 
 class Intervals:
@@ -65,7 +65,7 @@ class TreeShape:
             self._jumps.setdefault(self.parent(place), []).append(place)
         self._forks = sorted(place for place in self._jumps if place != ROOT)
         roles = tree.roles
-        self._texts = [p for p, role in enumerate(roles) if role in MESSAGES]
+        self._texts = [p for p, role in enumerate(roles) if role in MESSAGE_ROLES]
         self._usages = sorted(tree.token_counts)
         self.lineage = Intervals(self._walk(self.leaf, self._starts, real=False))
         self.context = Intervals(self._walk(self.leaf, self._real_starts, real=True))
@@ -161,7 +161,7 @@ class TreeShape:
             role, origin = self.tree.role(later), self.tree.origin(later)
             if role == "_usage":
                 return later
-            if role in MESSAGES and later not in self.copies and origin != "compaction":
+            if role in MESSAGE_ROLES and later not in self.copies and origin != "compaction":
                 break
             if role == "_checkpoint" and later > place + 1:
                 break
@@ -189,7 +189,7 @@ class TreeShape:
             seen.setdefault(tree.uuid(place), place)
         for place in compactions:
             for later in range(place + 1, len(tree)):
-                if tree.role(later) not in MESSAGES or tree.origin(later) == "compaction":
+                if tree.role(later) not in MESSAGE_ROLES or tree.origin(later) == "compaction":
                     continue
                 if seen[tree.uuid(later)] == later:
                     break

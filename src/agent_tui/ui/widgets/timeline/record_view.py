@@ -22,6 +22,7 @@ from agent_tui.core.messages import (
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     DAMAGED_LINES,
+    MESSAGE_ROLES,
     ApprovalRecord,
     AssistantMessage,
     BranchSummary,
@@ -80,7 +81,6 @@ _SEEN_CHARS = 20_000
 _LOOK = 16
 """Records to look through for a neighbour: logs keep what belongs together together."""
 _LOOK_TOOLS = 1_000
-_SPOKEN = ("user", "assistant", "tool")
 _NOTICE_ROWS = 8
 _NO_LOSSES: Mapping[int, int] = {}
 _MARKERS = (
@@ -362,7 +362,9 @@ def _landmarks_of(
         elif first + number in failed:
             yield first + number, "error"
         elif role == "_checkpoint":
-            spoken = (each for each in further[number + 1 : number + _LOOK] if each in _SPOKEN)
+            spoken = (
+                each for each in further[number + 1 : number + _LOOK] if each in MESSAGE_ROLES
+            )
             if next(spoken, "") == "user":
                 yield first + number, "prompt"
         elif role == "user" and is_plain:
