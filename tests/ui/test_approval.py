@@ -73,6 +73,20 @@ async def test_how_many_requests_wait_stands_in_the_title() -> None:
             assert told in app.text
 
 
+async def test_those_that_come_while_the_question_is_opened_are_counted() -> None:
+    class Opening(ApprovalScreen):
+        """Others ask once its title is there, and it is not on the screen yet."""
+
+        def on_mount(self) -> None:
+            self.queued = 2
+
+    call = ToolCall("call-1", "run_command", "{}")
+    app = Stage(screen=Opening(ApprovalRequest("r1", call, "Run", COMMAND)))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await until_painted(pilot)
+        assert "Run this command? · 1 of 3" in app.text
+
+
 @pytest.mark.parametrize(("key", "hint"), [("w", "send and reject"), ("e", "run once")])
 async def test_the_hints_are_those_of_the_line_that_is_written(key: str, hint: str) -> None:
     async with (app := ask()).run_test(size=(60, 20)) as pilot:

@@ -142,8 +142,8 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
 
     def watch_queued(self) -> None:
         """Others have come, or were answered by a rule, while this one stands there."""
-        if self.is_mounted:
-            self.query_one("#approval").border_title = self._title()
+        for frame in self.query("#approval"):  # there is none yet where it was just opened
+            frame.border_title = self._title()
 
     def on_mount(self) -> None:
         self._feedback.display = False
