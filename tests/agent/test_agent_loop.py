@@ -187,6 +187,18 @@ async def test_a_rejection_stops_the_turn_and_answers_every_call(tmp_path: Path)
         assert never_asked["interrupted"]
 
 
+async def test_a_turn_that_ends_with_its_plan_says_that_it_still_plans(tmp_path: Path) -> None:
+    script = [Reply(calls=(call("present_plan", plan="# Write a.txt"),))] * 2
+    async with Stage(tmp_path, *script, Reply(text="Nothing, then.")) as stage:
+        stage.session.approvals.set_mode("plan")
+        stage.answers += [ApprovalAnswer("reject", "shorter"), ApprovalAnswer("reject")]
+        assert await stage.say("Plan it") == "rejected"
+        ended = stage.events[-1]
+        assert isinstance(ended, TurnFinished)
+        assert ended.reason.startswith("Still planning: the plan was not approved.")
+        assert stage.session.approvals.mode == "plan"
+
+
 @pytest.mark.parametrize(("decision", "alone"), [("once", 1), ("reject", 0)])
 async def test_a_decision_is_synced_before_it_is_acted_upon_and_a_rejection_with_its_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decision: Decision, alone: int

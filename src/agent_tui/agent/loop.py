@@ -63,7 +63,6 @@ if TYPE_CHECKING:
     from agent_tui.agent.attachments import Attached
 
 _CANCELLED = Ending("cancelled", "Interrupted.")
-_REJECTED = Ending("rejected", "Stopped: the action was rejected. Say what to do instead.")
 _DONE = Ending("done")
 
 
@@ -302,8 +301,8 @@ class Agent:
         finally:
             await settle(self._tools.answer_interrupted(turn))
         await self._send_dmail(outcomes, turn)
-        if any(outcome.stop for outcome in outcomes):
-            return _REJECTED
+        if stopped := next(filter(None, (outcome.stop for outcome in outcomes)), ""):
+            return Ending("rejected", stopped)
         if message.tool_calls:
             return await self._watch(message, turn)
         return None if self._steers else _DONE

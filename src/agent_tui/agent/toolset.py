@@ -30,6 +30,8 @@ PLAN_ONLY = (
     "Plan mode: nothing may be changed or run now. Look around with the reading tools, then call "
     "present_plan with what you intend to do."
 )
+_STOPPED = "Stopped: the action was rejected. Say what to do instead."
+_KEPT = "Still planning: the plan was not approved. Say what it should do instead."
 
 
 @dataclass(slots=True)
@@ -67,10 +69,10 @@ class RunningCall:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a call: its result, and whether the turn must stop."""
+    """What became of a call; ``stop`` says to people why the turn ends with it, if it does."""
 
     result: ToolResult
-    stop: bool = False
+    stop: str = ""
 
 
 class Toolset:
@@ -83,6 +85,7 @@ class Toolset:
         spawner: gives each call what starts subagents for it; None where none may be started.
         asker: gives each call what asks the person; None where nobody may be asked.
         who: whose tools these are, where it is a subagent: a person is told whom they allow it.
+        source: the call that started that subagent.
 
     Attributes:
         context: as above.
@@ -97,11 +100,13 @@ class Toolset:
         spawner: Callable[[str], Spawns] | None = None,
         asker: Callable[[str], Asks] | None = None,
         who: str = "",
+        source: str = "",
     ) -> None:
         self._watch = watch
         self._spawner = spawner
         self._asker = asker
         self._who = who
+        self._source = source
         self._offer = offer
         self.context = context
         self._tools: dict[str, AnyTool] = {}
@@ -170,7 +175,7 @@ class Toolset:
             if tool.needs_approval(arguments):
                 answer = await self._ask(tool, call, arguments, approvals, note)
                 if answer.decision == "reject":
-                    return _rejected(answer.feedback)
+                    return _rejected(answer.feedback, _KEPT if tool.ends_plan else _STOPPED)
                 if answer.command and answer.command != getattr(arguments, "command", None):
                     running.changed = answer.command
                     arguments = arguments.model_copy(update={"command": answer.command})
@@ -230,6 +235,7 @@ class Toolset:
             title=f"{self._who}: {tool.title(arguments)}" if self._who else tool.title(arguments),
             display=display,
             subject=await self._resolve(tool.subject(arguments), display),
+            source=self._source,
         )
         if note is not None and (request_id or answer.rule):
             decision = answer.decision if request_id else "rule"
@@ -267,8 +273,8 @@ def _failed(text: str) -> Outcome:
     return Outcome(ToolResult(text, is_error=True))
 
 
-def _rejected(feedback: str) -> Outcome:
+def _rejected(feedback: str, stopped: str) -> Outcome:
     silent = ". Stop and wait for what the user says next."
     said = f" and the user says: {feedback}" if feedback else silent
     result = ToolResult(f"This action was rejected{said}", is_error=True, rejected=True)
-    return Outcome(result, stop=not feedback)
+    return Outcome(result, "" if feedback else stopped)
