@@ -188,7 +188,7 @@ async def test_a_subagent_asks_the_parents_person_under_its_own_name(tmp_path: P
     )
     (home / "agents" / "boss.yaml").write_text("extend: default\nsubagents: [worker]\n")
     script = (
-        task("worker"),
+        task("worker", id="t1"),
         Reply(calls=(call("run_command", command="echo hello"),)),
         Reply(text="Done."),
         Reply(text="ok"),
@@ -197,4 +197,4 @@ async def test_a_subagent_asks_the_parents_person_under_its_own_name(tmp_path: P
         stage.answers.append(ApprovalAnswer("once"))
         assert await stage.say("Work") == "done"
         (request,) = [e.request for e in stage.events if isinstance(e, ApprovalRequested)]
-        assert request.title == "worker: echo hello"
+        assert (request.title, request.source) == ("worker: echo hello", "t1")

@@ -26,6 +26,7 @@ from agent_tui.core.events import (
     StepBegan,
     StepInterrupted,
     StepRetried,
+    SubagentEvent,
     TextDelta,
     ThinkDelta,
     ToolCallBegan,
@@ -72,7 +73,7 @@ from agent_tui.ui.conversation.wire_view import WireView
 from agent_tui.ui.renderers.long_text import GLANCE_CHARS
 from agent_tui.ui.widgets.bars.status_line import WAITING
 from tests.ui.timeline_stage import DIFF, TimelineStage
-from tests.waiting import rest
+from tests.waiting import rest, until
 
 READ = ToolCall("a", "read_file", '{"path": "x.py"}')
 EDIT = ToolCall("b", "edit_file", '{"path": "x.py", "old": "1", "new": "2"}')
@@ -373,6 +374,29 @@ async def test_one_subagents_end_leaves_the_request_of_another_waiting() -> None
         assert listener.works[-1] == WAITING
         view.handle(ApprovalAnswered(request, ApprovalAnswer("once")))
         assert listener.works[-1] == "running task"
+
+
+async def test_the_row_of_a_subagent_says_that_it_waits_for_an_approval() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(60, 20)) as pilot:
+        view = WireView(app.timeline, Listener())
+        for number in (1, 2):
+            view.handle(ToolStarted(ToolCall(f"t{number}", "task", "{}")))
+        # Servers that number the calls of each answer give a subagent's call the id of another's.
+        edit = ToolCall("t1", EDIT.name, EDIT.arguments)
+        request = ApprovalRequest("r", edit, "a: Edit x.py", DiffDisplay("x.py", DIFF), source="t2")
+
+        async def rows() -> list[str]:
+            await pilot.pause()
+            return [" ".join(line.split()[2:]) for line in app.lines if " task " in line]
+
+        view.handle(ApprovalRequested(request))
+        assert await rows() == ["running", "waits for your approval"]
+        view.handle(SubagentEvent("t2", "a", "s", ToolStarted(TEST)))
+        await until(pilot, lambda: "make test" in app.text, lambda: app.text)
+        assert await rows() == ["running", "waits for your approval"]
+        view.handle(ApprovalAnswered(request, ApprovalAnswer("reject")))
+        assert await rows() == ["running", "running"]
 
 
 @pytest.mark.parametrize(

@@ -129,11 +129,12 @@ class Approvals:
         title: str,
         display: Display | None,
         subject: Subject = ANY_SUBJECT,
+        source: str = "",
     ) -> tuple[str, ApprovalAnswer]:
         """Wait for a decision; requests are put to the person one at a time.
 
         What is allowed already waits for nobody's answer, and what the answers before it allow
-        is not asked any longer.
+        is not asked any longer. ``source`` is the call whose subagent asks, if one does.
 
         Returns:
             The request's id (empty when nobody had to be asked) and the answer, with the rule
@@ -149,7 +150,7 @@ class Approvals:
             offers = tuple(map(str, rules))
             name = f"approval-{next(self._numbers)}"
             can_keep = self._keep is not None and bool(offers)
-            request = ApprovalRequest(name, call, title, display, offers, can_keep)
+            request = ApprovalRequest(name, call, title, display, offers, can_keep, source)
             answer = await self._wait_for(request)
             if not is_plan:
                 await self._remember(key, answer)

@@ -29,6 +29,8 @@ class ApprovalRequest:
     """Rules that may be allowed for the session instead of this one action, the likeliest first."""
     can_keep: bool = False
     """Whether such a rule can be kept for the folder."""
+    source: str = ""
+    """The call that started the subagent whose action it is; empty for the agent's own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,7 @@ class SessionBuilder:
             spawner=subagents.spawner if subagents else None,
             asker=None if parent else questions.asker,
             who=spec.name if parent else "",
+            source=_starting_call(log) if parent else "",
         )
         return Equipment(
             spec,
@@ -317,3 +318,9 @@ class SessionBuilder:
         await log.append(SystemPrompt(prompt), model, durability=Durability.D0)
         log.notices += [*instructions.refused, *self._connections.notices]
         return instructions
+
+
+def _starting_call(log: SessionLog) -> str:
+    """The parent's call that started a subagent, as its log says."""
+    header = log.state.header
+    return str(((header and header.parent) or {}).get("call", ""))

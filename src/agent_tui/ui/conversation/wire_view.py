@@ -190,16 +190,19 @@ class WireView:
                 self._finish_call(event)
                 self._tell_work()
             case ApprovalRequested(request):
-                is_own = request.call.id in self._tools  # a subagent's call has no row
-                if is_own:
+                if request.source:
+                    self._change_state(request.source, "approval")
+                elif request.call.id in self._tools:
                     self._change_call(request.call, "approval", display=request.display)
-                self._listener.approval_requested(request, is_own=is_own)
+                self._listener.approval_requested(request, is_own=not request.source)
                 self._await_person(request.id)
             case ApprovalsQueued(waiting):
                 self._listener.approvals_queued(waiting)
             case ApprovalAnswered(request, answer):
                 self._asked.discard(request.id)
-                if answer.decision != "reject" and request.call.id in self._tools:
+                if request.source:
+                    self._change_state(request.source, "running")
+                elif answer.decision != "reject" and request.call.id in self._tools:
                     self._change_call(request.call, "running", display=request.display)
                 self._tell_work()
             case QuestionAsked(question):
@@ -344,7 +347,7 @@ class WireView:
         if call_id not in self._tools:
             return
         index, block = self._tools[call_id]
-        if block.state == "running":
+        if block.state in ("running", "approval"):  # a subagent may ask while it does more
             display = CommandDisplay("") if block.display is None else block.display
             shown = replace(block, output=text, display=display)
             self._tools[call_id] = index, shown

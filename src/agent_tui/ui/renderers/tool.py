@@ -127,7 +127,7 @@ def _draw_arguments(block: ToolBlock, canvas: Canvas) -> list[Line]:
 
 def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Line]:
     palette = canvas.palette
-    if block.state == "approval" and not expanded:
+    if block.state == "approval" and not block.output and not expanded:
         return []  # the question below shows it whole; here is room for what led to it
     if isinstance(block.display, DiffDisplay) and block.state != "error":
         limit = _MOST_ROWS if expanded else _FOLDED_DIFF_ROWS
