@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Protocol
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.core.errors import SessionError
 from agent_tui.core.records import (
     DAMAGED_LINES,
     AssistantMessage,
@@ -105,22 +104,6 @@ def count_messages(records: Sequence[Record]) -> int:
     if isinstance(records, RecordsOnDisk):
         return records.message_count
     return sum(map(is_message, records))
-
-
-def name_last_message(records: Sequence[Record], end: int) -> str:
-    """The last message before a place, as it is named to resume from it. Blocks.
-
-    That is its number from 1; where other branches may stand between the records, its id.
-
-    Raises:
-        SessionError: there is none.
-    """
-    found = next((r for i in range(end - 1, -1, -1) if is_message(r := records[i])), None)
-    if found is None:
-        raise SessionError("No message comes before this: there is nothing to continue.")
-    if isinstance(records, RecordsOnDisk) and found.stamp.uuid:
-        return found.stamp.uuid
-    return str(count_messages(records[:end]))
 
 
 def _count_damaged(shown: Sequence[Record]) -> int:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from agent_tui.core.errors import UsageError
+from agent_tui.core.errors import SessionError, UsageError
 from agent_tui.core.format import format_minute
 from agent_tui.core.records import Checkpoint, Record, is_message, is_prompt
+from agent_tui.history.records.contents import count_messages
+from agent_tui.history.records.lazy_sequence import RecordsOnDisk
 
 Kind: TypeAlias = Literal["checkpoint", "turn", "message", "time"]
 
@@ -60,6 +62,22 @@ def find_place(records: Sequence[Record], place: NamedPlace) -> int | None:
             return _nth(records, place.number, is_message)
         case "time":
             return _at_time(records, place.time)
+
+
+def name_last_message(records: Sequence[Record], end: int) -> str:
+    """The last message before a place, as it is named to resume from it. Blocks.
+
+    That is its number from 1; where other branches may stand between the records, its id.
+
+    Raises:
+        SessionError: there is none.
+    """
+    found = next((r for i in range(end - 1, -1, -1) if is_message(r := records[i])), None)
+    if found is None:
+        raise SessionError("No message comes before this: there is nothing to continue.")
+    if isinstance(records, RecordsOnDisk) and found.stamp.uuid:
+        return found.stamp.uuid
+    return str(count_messages(records[:end]))
 
 
 def _nth(records: Iterable[Record], number: int, is_meant: Callable[[Record], bool]) -> int | None:

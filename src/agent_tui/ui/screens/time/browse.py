@@ -13,7 +13,7 @@ from textual.binding import Binding
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.text import clean
 from agent_tui.history.found_record import find_record
-from agent_tui.history.records.contents import name_last_message
+from agent_tui.history.records.places import name_last_message
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
