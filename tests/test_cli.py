@@ -367,7 +367,7 @@ def test_statistics_of_nothing_say_so(
     assert run_main("statistics", "--since", "yesterday") == 2
     assert "Expected a day such as" in capsys.readouterr().err
     assert run_main("statistics", "--since", "2999-01-01") == 0
-    assert capsys.readouterr().out == "No session did anything then.\n"
+    assert capsys.readouterr().out == "No activity in this period.\n"
 
 
 def test_headers_that_may_hold_a_key_are_not_shown(

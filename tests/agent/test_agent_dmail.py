@@ -91,8 +91,8 @@ async def test_a_dmail_to_nowhere_and_a_second_one_are_refused(tmp_path: Path) -
         archive = stage.lines(stage.log.with_name("context.jsonl.1"))
         results = {m["tool_call_id"]: m["content"] for m in archive if m["role"] == "tool"}
         assert results["a"] == "Expected a checkpoint of 0 or more, got -1."
-        assert results["b"] == "This session has no checkpoint 99: there are 1."
-        assert results["c"].startswith("This session has no checkpoint 0:")
+        assert results["b"] == "This session has no checkpoint 99; it has: 1."
+        assert results["c"].startswith("This session has no checkpoint 0;")
         assert results["d"].startswith("Accepted")
         assert results["e"].startswith("A D-Mail was already sent")
         (mail,) = [m for m in stage.on_disk("user") if m["origin"] == "dmail"]

@@ -39,7 +39,7 @@ async def test_a_context_is_what_its_log_holds(talk: Context) -> None:
 
 
 async def test_reverting_to_an_unknown_checkpoint_names_those_there_are(talk: Context) -> None:
-    with pytest.raises(UnknownCheckpoint, match=r"no checkpoint 99: .* 4, 5"):
+    with pytest.raises(UnknownCheckpoint, match=r"no checkpoint 99; .* 4, 5"):
         await talk.revert_to(99)
     assert len(talk.history) == 24
 

@@ -87,7 +87,7 @@ def test_a_fork_begins_at_any_entry_of_the_tree(run: CommandLine, tmp_path: Path
     assert run("fork", session_id, "--at", "nowhere").sentence.startswith(
         "'nowhere' is not an entry"
     )
-    assert "no checkpoint 99: there are 0, 1" in run("fork", session_id, "--at", "99").sentence
+    assert "no checkpoint 99; it has: 0, 1" in run("fork", session_id, "--at", "99").sentence
 
 
 def test_exports_and_forks_can_be_only_the_newest_part(run: CommandLine, tmp_path: Path) -> None:

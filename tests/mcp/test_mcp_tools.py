@@ -200,6 +200,7 @@ def test_a_server_with_a_bad_name_or_a_wrong_option_is_refused(run: CommandLine)
     assert run("mcp", "add", "--env", "X", "a", "cmd").code == 2
     assert run("mcp", "add", "a", "--env", "X=1", "cmd").code == 2
     assert run("mcp", "get", "nobody").code == 2
+    assert "nobody; none is set up." in run("mcp", "get", "nobody").sentence
     assert not (run.home / "config.toml").exists()
 
 

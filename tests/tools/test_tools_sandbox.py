@@ -287,7 +287,7 @@ async def test_the_network_is_there_only_where_the_settings_say(
 
 
 def test_the_status_says_which_sandbox_there_is(kind: SandboxKind) -> None:
-    wanted = {"bwrap": "sandbox on", "landlock": "Landlock, .git open"}[kind]
+    wanted = {"bwrap": "sandbox on", "landlock": "Landlock, .git writable"}[kind]
     assert describe_sandbox(Settings()) == wanted
 
 

@@ -201,7 +201,7 @@ async def test_the_context_explains_its_last_columns_where_they_are_shown(width:
         await settle(pilot, workers=True)
         is_shown = "COMPACTION" in app.text
         assert is_shown == (width == 100)
-        assert ("last columns: freed by compaction" in app.text) == is_shown
+        assert ("last column: freed by compaction" in app.text) == is_shown
         assert "by revert" not in app.text
 
 

@@ -12,6 +12,7 @@ from agent_tui.core.tree import Comparison
 from agent_tui.history.records.compare import compare_branches
 from agent_tui.history.scrub import Scrub
 from agent_tui.history.view import SessionView
+from agent_tui.ui.screens.dialogs.keys import describe_keys
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.screens.time.compare import CompareScreen
 from agent_tui.ui.screens.time.scrubber import ScrubberScreen
@@ -55,6 +56,14 @@ async def test_the_session_is_walked_step_by_step_over_its_archives() -> None:
         assert "Answer to d" not in text
         await pilot.press("end")
         assert "now" in await shown(app, pilot)
+
+
+async def test_keys_that_belong_together_are_told_together() -> None:
+    async with (app := Stage(screen=ScrubberScreen(loader()))).run_test() as pilot:
+        await settle(pilot)
+        told = {each.meaning.strip(): each.term for each in describe_keys(app.screen)}
+    assert (told["Moment"], told["First and last"], told["Scroll"]) == ("← →", "Home End", "↑ ↓")
+    assert told["Back"] == "Esc"
 
 
 async def test_only_the_newest_part_of_a_context_is_shown_where_that_is_wanted() -> None:

@@ -36,7 +36,7 @@ CHAT_OPTIONS: tuple[Argument, ...] = (
         action="store_true",
         help="answer PROMPT without a screen and exit",
     ),
-    argument("-C", "--command", metavar="TEXT", help="the same, with TEXT as PROMPT"),
+    argument("-C", "--command", metavar="TEXT", help="answer TEXT without a screen and exit"),
     argument(
         "--output-format",
         choices=("text", "json", "stream-json"),

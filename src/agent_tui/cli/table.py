@@ -345,7 +345,10 @@ COMMANDS: tuple[Command, ...] = (
         "show the help of a command",
         (
             argument(
-                "words", nargs="*", metavar="COMMAND", help="a command, stream-json or daemon"
+                "words",
+                nargs="*",
+                metavar="COMMAND",
+                help="a command, or a format of lines: stream-json, daemon",
             ),
             argument(
                 "--all", action="store_true", help="show every option and command on one page"

@@ -69,8 +69,8 @@ class UnknownCheckpoint(SessionError):
     def among(cls, checkpoint: int | str, known: Iterable[int]) -> UnknownCheckpoint:
         """The error that names those there are, the latest of them."""
         latest = [str(each) for each in known][-12:]
-        there = f"there are {', '.join(latest)}" if latest else "it has none yet"
-        return cls(f"This session has no checkpoint {checkpoint}: {there}.")
+        there = f"it has: {', '.join(latest)}" if latest else "it has none yet"
+        return cls(f"This session has no checkpoint {checkpoint}; {there}.")
 
 
 class UnknownArchive(SessionError):

@@ -124,7 +124,7 @@ async def print_statistics(index: SearchIndex, by: str, since: str, *, as_json: 
             say(to_json(each))
         return
     if not found:
-        say("No session did anything then." if since else "There are no sessions yet.")
+        say("No activity in this period." if since else "There are no sessions yet.")
         return
     print_rows([_HEADS[by == "tool"], *map(_tool_row if by == "tool" else _row, found)], "")
 

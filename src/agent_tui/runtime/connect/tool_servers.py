@@ -36,8 +36,9 @@ class ToolServers:
         found = find_servers(settings, project, secrets)
         specs = tuple(spec for spec in found.specs if only in ("", spec.name))
         if only and not specs:
-            known = ", ".join(spec.name for spec in found.specs) or "none is set up"
-            raise UsageError(f"There is no MCP server {only}; there are: {known}.")
+            known = ", ".join(spec.name for spec in found.specs)
+            others = f"there are: {known}" if known else "none is set up"
+            raise UsageError(f"There is no MCP server {only}; {others}.")
         self.troubles = found.troubles
         self._described = settings.mcp.described_tools
         self._specs = specs

@@ -15,7 +15,7 @@ _SYSTEM_FOLDERS = frozenset(
 
 _SANDBOXES: dict[SandboxKind, str] = {
     "bwrap": SANDBOX_ON,
-    "landlock": "Landlock, .git open",
+    "landlock": "Landlock, .git writable",
     "none": "no sandbox",
 }
 

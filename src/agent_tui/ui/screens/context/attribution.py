@@ -148,7 +148,8 @@ class AttributionScreen(Panel[None]):
         shown = [title for title, _ in self._freed(self._rows.scrollable_content_region.width)]
         means = {"compaction": "by compaction", "revert": f"by revert to ◇ {self._checkpoint}"}
         freed = ", ".join(means[title] for title in shown)
-        note = f"last columns: freed {freed}" if freed else ""
+        columns = "column" if len(shown) == 1 else "columns"
+        note = f"last {columns}: freed {freed}" if freed else ""
         self.show_heading("What fills the context", note)
 
     def _draw(self, index: int, width: int) -> Content:

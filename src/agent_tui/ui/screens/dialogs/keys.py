@@ -105,5 +105,4 @@ def _key(screen: Screen[Any], binding: Binding) -> str:
         return spell_key(binding.key)
     if binding.key_display is None and "+" in binding.key:
         return "+".join(_NAMED.get(part, part.capitalize()) for part in binding.key.split("+"))
-    shown = binding.key_display or screen.app.get_key_display(binding)
-    return _NAMED.get(binding.key, shown)
+    return binding.key_display or _NAMED.get(binding.key, screen.app.get_key_display(binding))
