@@ -245,6 +245,10 @@ async def test_keys_are_spelled_for_people_and_those_of_every_text_field_left_ou
     assert not [row for row in told if "shift+" in row.term or "^" in row.term]
     assert not [row for row in told if row.meaning.startswith("Cursor ")]
     assert any(row.term.startswith("Ctrl+") for row in told)
+    keys = {row.meaning.strip(): row.term for row in told}
+    assert (keys["Select all"], keys["Undo typing"]) == ("F7", "Ctrl+_")
+    assert keys["Delete character left"] == "Backspace"
+    assert keys["Delete character right"] == "Delete"
 
 
 async def test_new_line_and_palette_have_the_keys_of_the_settings(

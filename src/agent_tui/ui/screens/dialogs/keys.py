@@ -36,7 +36,10 @@ _NAMED = {
     "pagedown": "PgDn",
     "enter": "Enter",
     "space": "Space",
-}
+    "backspace": "Backspace",
+    "delete": "Delete",
+    "underscore": "_",
+} | {f"f{number}": f"F{number}" for number in range(1, 13)}
 
 
 class KeysScreen(Popup[None]):
