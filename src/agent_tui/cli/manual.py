@@ -34,7 +34,7 @@ def full_help() -> str:
     """Every option and command on one page."""
     pages = [
         chat_parser().format_help(),
-        "Most commands also take the options from --demo to --cwd; COMMAND --help lists them.\n",
+        "Commands that read settings also take the options from --demo to --cwd.\n",
     ]
     for command in COMMANDS:
         parser = command_parser(command._replace(engine=False))
