@@ -51,7 +51,10 @@ async def test_its_errors_are_told_in_words(mock_ai_url: str, status: int, retry
     assert "It says:" in str(caught.value)
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "claude" else pytest.param(name, marks=pytest.mark.slow) for name in FORMATS],
+)
 async def test_it_takes_a_session_of_any_agent_at_any_message(
     name: str, mock_ai_url: str, tmp_path: Path
 ) -> None:
