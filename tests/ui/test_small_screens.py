@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 from textual import events
-from textual._compositor import Compositor, LayoutUpdate
 from textual.screen import Screen
-from textual.visual import VisualType
 
 from agent_tui.core.errors import StorageError
 from agent_tui.core.events import Question
@@ -31,7 +29,6 @@ from agent_tui.ui.screens.time.archives import ArchivesScreen
 from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 from agent_tui.ui.widgets.bars.heading import Heading
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
-from agent_tui.ui.widgets.lists.definitions import Definitions
 from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
 from tests.waiting import rest, settle
@@ -330,28 +327,6 @@ async def test_help_tells_every_command_of_the_table(width: int) -> None:
         await settle(pilot)
         for command in COMMANDS:
             assert (command.usage if command.slash else command.key_label) in app.text
-
-
-async def test_help_is_laid_out_once_and_only_then_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen, laid_out, first = HelpScreen(), list[str | None](), list[int]()
-    update, draw = Definitions.update, Compositor.render_full_update
-
-    def note(each: Definitions, content: VisualType = "", *, layout: bool = True) -> None:
-        laid_out.append(each.id)
-        update(each, content, layout=layout)
-
-    def look(compositor: Compositor, simplify: bool = False) -> LayoutUpdate:
-        if compositor is screen._compositor:
-            first.append(len(laid_out))
-        return draw(compositor, simplify)
-
-    monkeypatch.setattr(Definitions, "update", note)
-    monkeypatch.setattr(Compositor, "render_full_update", look)
-    async with Stage(screen=screen).run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await settle(pilot)
-    assert sorted(map(str, laid_out)) == ["help-keys", "help-tips"]
-    assert first[0] == 2
 
 
 async def test_attribution_says_what_a_revert_to_a_chosen_checkpoint_would_free() -> None:

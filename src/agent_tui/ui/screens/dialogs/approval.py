@@ -155,13 +155,39 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         self._ticking = self.set_interval(TICK_SECONDS, self._tick, pause=True)
         self._show_draft()
 
+    def fit(self) -> None:
+        """Give the action the rows it needs, or all there are, and then also show its end."""
+        super().fit()
+        rows = self._body.rows_at(self.columns - self._body.scrollbar_size_vertical)
+        tail = self.query_one("#approval-tail", Static)
+        title = self.query_one("#approval-title")
+        height = self.most_rows
+        lines = 1 + title.display + (self._feedback.display or self._command.display)
+        screen, whole = self.room.height, lines + rows + self._options.count + 4
+        is_airy = screen >= _AIRY_HEIGHT and (whole <= height or screen >= _ROOMY_HEIGHT)
+        self.query_one("#approval").set_class(is_airy, "-airy")
+        lines += 2 * is_airy
+        # On a very small terminal the answers scroll, with Reject in view.
+        answers = max(1, min(self._options.count, height - 3 - lines))
+        self._options.styles.height = answers
+        others = lines + answers
+        free = max(1, height - 2 - others)
+        is_cut = rows > free
+        tail.display = is_cut and free > 1
+        self._body.styles.height = min(rows, free - 1 if tail.display else free)
+        if tail.display:
+            last = self._body.last_words(max(8, self.columns - len(_MORE)))
+            tail.update(Content.assemble((_MORE, "$muted"), last))
+
     def on_resize(self) -> None:
-        self.guard.hide()
-        self.call_after_refresh(self._fit_body)
+        self._await_whole_frame()
 
     def on_screen_resume(self) -> None:
+        self._await_whole_frame()
+
+    def _await_whole_frame(self) -> None:
         self.guard.hide()
-        self.call_after_refresh(self._fit_body)
+        self._await_frame()
 
     def _begin_guard(self) -> None:
         """The frame is out: if it showed the whole question, answers count from soon on."""
@@ -218,7 +244,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
 
     def _show_draft(self) -> None:
         """Say where letters go while the prompt holds text."""
-        width = self.query_one("#approval").size.width or self.size.width - 6
+        width = self.columns + 2
         words = told_of_draft(self._prompt, "digits answer", width)
         self._options.show_letters(shown=not words)
         hints = [hint.format(reject=self._rejecting) for hint in _HINTS]
@@ -248,31 +274,6 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         return Content.assemble(
             (self._action.warning, "$danger bold"), (self._action.facts, "$muted")
         )
-
-    def _fit_body(self) -> None:
-        """Give the action the rows it needs, or all there are, and then also show its end."""
-        rows = self._body.rows_at(self._body.scrollable_content_region.width)
-        tail = self.query_one("#approval-tail", Static)
-        title = self.query_one("#approval-title")
-        height = self.most_rows
-        lines = 1 + title.display + (self._feedback.display or self._command.display)
-        screen, whole = self.app.size.height, lines + rows + self._options.count + 4
-        is_airy = screen >= _AIRY_HEIGHT and (whole <= height or screen >= _ROOMY_HEIGHT)
-        self.query_one("#approval").set_class(is_airy, "-airy")
-        lines += 2 * is_airy
-        # On a very small terminal the answers scroll, with Reject in view.
-        answers = max(1, min(self._options.count, height - 3 - lines))
-        self._options.styles.height = answers
-        others = lines + answers
-        free = max(1, height - 2 - others)
-        is_cut = rows > free
-        tail.display = is_cut and free > 1
-        self._body.styles.height = min(rows, free - 1 if tail.display else free)
-        if tail.display:
-            room = max(8, self._body.size.width - len(_MORE))
-            tail.update(Content.assemble((_MORE, "$muted"), self._body.last_words(room)))
-        self.call_after_refresh(self._body.show_first_change)  # it has its height then
-        self._await_frame()
 
     @on(Rows.Chosen)
     def _take_option(self, event: Rows.Chosen) -> None:
@@ -306,7 +307,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         line.focus()
         hint = _HINT_OF_COMMAND if line is self._command else _HINT_OF_FEEDBACK
         self.query_one("#approval").border_subtitle = Content(hint.format(reject=self._rejecting))
-        self._fit_body()
+        self.fit()
 
     @property
     def _is_writing(self) -> bool:
@@ -334,4 +335,4 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         self._feedback.display = self._command.display = False
         self._options.focus()
         self._show_draft()
-        self._fit_body()
+        self.fit()

@@ -95,8 +95,8 @@ class ChoiceScreen(Popup[str]):
             self._choices = now
             self._rows.redraw()
 
-    def on_resize(self) -> None:
-        self._rows.styles.height = max(1, min(len(self._choices) or 1, self.size.height - 6))
+    def fit(self) -> None:
+        self._rows.styles.height = max(1, min(len(self._choices) or 1, self.room.height - 6))
 
     def _draw(self, index: int, width: int) -> Content:
         choice = self._choices[index]

@@ -52,18 +52,18 @@ class FilteredPopup(Popup[str]):
             yield LineInput(invitation)
             yield self._rows
 
-    def on_resize(self) -> None:
-        self._fit(self._rows.count)
+    def fit(self) -> None:
+        self._fit_rows(self._rows.count)
 
     def show_found(self, query: str, cursor: int = 0) -> None:
         """Show what fits some words."""
         count = self._find(query)
-        self._fit(count)
+        self._fit_rows(count)
         self._rows.show_rows(count, cursor=cursor)
         self.show_hints(self._hints if count else without_rows(self._hints))
 
-    def _fit(self, count: int) -> None:
-        room = max(1, self.size.height - 8)
+    def _fit_rows(self, count: int) -> None:
+        room = max(1, self.room.height - 8)
         self._rows.styles.height = max(1, min(count or 1, self._most_rows, room))
 
     @on(Input.Changed)

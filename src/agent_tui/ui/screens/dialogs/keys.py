@@ -23,6 +23,7 @@ from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 _EVERYWHERE = ("Scroll", "Page Left", "Page Right", "Cursor ")
 """How the words of bindings begin that every scrolled area and every text field has."""
 _OWN_KEYS = "To change a key, set its grey name in config.toml under [keys]"
+_FRAME_ROWS, _LOW_FRAME_ROWS = 8, 2
 _SHORT = 16
 """Up to this length the words of keys are padded, so that their names stand in a column."""
 _NAMED = {
@@ -61,9 +62,9 @@ class KeysScreen(Popup[None]):
                 yield Definitions(self._definitions)
             yield Static(Content.styled(_OWN_KEYS, "$faint"), id="own-keys")
 
-    def on_resize(self) -> None:
-        room = max(1, self.size.height - 8)
-        self.query_one(VerticalScroll).styles.height = min(len(self._definitions), room)
+    def fit(self) -> None:
+        around = _LOW_FRAME_ROWS if self.has_class("-low") else _FRAME_ROWS
+        self.query_one(VerticalScroll).styles.max_height = max(1, self.room.height - around)
 
 
 def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:

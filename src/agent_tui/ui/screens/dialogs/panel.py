@@ -16,6 +16,7 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import spell_key
 from agent_tui.ui.commands.table import COMMANDS, name_keys_of_hint
 from agent_tui.ui.screens.dismissed_once import DismissedOnce
+from agent_tui.ui.screens.fitted_screen import FittedScreen
 from agent_tui.ui.screens.remapping import Remappable
 from agent_tui.ui.widgets.bars.heading import Heading
 from agent_tui.ui.widgets.bars.key_hints import KeyHints
@@ -41,7 +42,7 @@ WITH_PREVIEW = [(0, "-narrow"), (110, "-wide")]
 _BREATH_SECONDS = 0.001
 
 
-class Panel(Remappable, DismissedOnce[Result], SparingScreen[Result]):
+class Panel(Remappable, DismissedOnce[Result], FittedScreen[Result], SparingScreen[Result]):
     """A full screen over the conversation; Esc leaves it without a result."""
 
     BINDINGS = [

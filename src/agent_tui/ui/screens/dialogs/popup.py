@@ -14,6 +14,7 @@ from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import label_of
 from agent_tui.ui.screens.dismissed_once import DismissedOnce
+from agent_tui.ui.screens.fitted_screen import FittedScreen
 from agent_tui.ui.screens.remapping import Remappable
 
 Result = TypeVar("Result")
@@ -31,7 +32,7 @@ POPUP_SHEETS = [
 ]
 
 
-class Popup(Remappable, ModalScreen[Result], DismissedOnce[Result]):
+class Popup(Remappable, ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
     """Stands over a screen, which stays readable; Esc leaves it without a result."""
 
     CSS_PATH = [*POPUP_SHEETS]

@@ -110,9 +110,12 @@ class QuestionScreen(Sheet[str]):
             self._choices.display = False
             self._line.focus()
 
-    def on_resize(self) -> None:
+    def fit(self) -> None:
+        super().fit()
         room = max(1, self.most_rows - 3 - max(1, self._choices.count))
         self._text.styles.max_height = room
+
+    def on_resize(self) -> None:
         self._begin_guard()
 
     def on_screen_resume(self) -> None:
@@ -188,7 +191,7 @@ class QuestionScreen(Sheet[str]):
 
     def _show_draft(self) -> None:
         """Say where letters went while the prompt holds text."""
-        width = self.query_one("#question").size.width or self.size.width - 6
+        width = self.columns + 2
         ways = "Esc skip" if self._choices.count else "Tab answer · Esc skip"
         words = told_of_draft(self._prompt, ways, width)
         self.query_one("#question").border_subtitle = Content(words or _HINT)

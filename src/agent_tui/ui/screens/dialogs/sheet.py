@@ -20,6 +20,7 @@ from agent_tui.ui.screens.dialogs.answer_guard import (
 )
 from agent_tui.ui.screens.dialogs.typed_answers import Draft, NoDraft
 from agent_tui.ui.screens.dismissed_once import DismissedOnce
+from agent_tui.ui.screens.fitted_screen import FittedScreen
 
 Result = TypeVar("Result")
 
@@ -90,7 +91,7 @@ class SheetFrame(Vertical):
         self.post_message(self.Fitted())
 
 
-class Sheet(ModalScreen[Result], DismissedOnce[Result]):
+class Sheet(ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
     """Stands where the prompt does; hears nothing that was meant for what was there before.
 
     Args:
@@ -124,25 +125,30 @@ class Sheet(ModalScreen[Result], DismissedOnce[Result]):
     @property
     def most_rows(self) -> int:
         """How many rows it may take: on a very low screen all there are."""
-        height = self.size.height - self._rows_below
+        height = self.room.height - self._rows_below
         if height < _ROOMY_HEIGHT:
             return height - _LEAST_ABOVE * (height >= _LOW_HEIGHT)
         return height - max(2 * _LEAST_ABOVE, height // 3)
 
     @property
-    def _rows_below(self) -> int:
-        return int(self.size.height >= _WITH_STATUS)
+    def columns(self) -> int:
+        """How many cells there are within its frame."""
+        styles = self.query_one(SheetFrame).styles
+        width = (self.room or self.size).width
+        most = width if styles.max_width is None else int(styles.max_width.value)
+        return min(most, width - styles.margin.width) - styles.gutter.width
 
-    def on_mount(self) -> None:
-        self._stand()
+    @property
+    def _rows_below(self) -> int:
+        return int(self.room.height >= _WITH_STATUS)
+
+    def fit(self) -> None:
+        """Leave in view what stands below and beside the conversation."""
+        margin = (0, self._above.side_width, self._rows_below, 0)
+        self.query_one(SheetFrame).styles.margin = margin
 
     def on_resize(self) -> None:
-        self._stand()
-        self.set_timer(_SETTLE_SECONDS, self._stand)
-
-    def _stand(self) -> None:
-        """Leave in view what stands below and beside the conversation."""
-        self.query_one(SheetFrame).styles.margin = (0, self._above.side_width, self._rows_below, 0)
+        self.set_timer(_SETTLE_SECONDS, self.fit)
 
     @on(SheetFrame.Fitted)
     def _take_room(self) -> None:

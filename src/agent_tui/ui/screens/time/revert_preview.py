@@ -55,9 +55,10 @@ class RevertPreviewScreen(Popup[bool]):
             yield Static(self._promise(), id="revert-promise")
             yield self._answers
 
-    def on_resize(self) -> None:
+    def fit(self) -> None:
         others = 2 + 2 + len(_ANSWERS) + (2 if self._preview.prompt else 1)
-        room = max(1, self.size.height - others - (0 if self.size.height < 18 else 9))
+        height = self.room.height
+        room = max(1, height - others - (0 if height < 18 else 9))
         self._leaving.styles.height = max(1, min(len(self._preview.lines), room))
 
     def _balance(self) -> Content:

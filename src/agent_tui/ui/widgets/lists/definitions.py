@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from textual.content import Content
+from textual.geometry import Size
 from textual.widgets import Static
 
 
@@ -33,17 +34,27 @@ class Definitions(Static):
     ) -> None:
         super().__init__(id=id)
         self._definitions = definitions
-        self._laid_out = 0
         self._columns = list(_columns_of(definitions))
+        self._laid_out: tuple[int, list[Content]] = 0, []
 
-    def on_resize(self) -> None:
-        width = self.content_size.width
-        if width == self._laid_out:  # only its height is new: that of what was laid out
-            return
-        self._laid_out = width
-        pairs = zip(self._definitions, self._columns, strict=True)
-        lines = [line for each, columns in pairs for line in _lay_out(each, *columns, width)]
-        self.update(Content("\n").join(lines))
+    def rows_at(self, width: int) -> int:
+        """How many rows it takes in ``width`` cells."""
+        return len(self._lines_at(width))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Asked while the screen is laid out: its place and its text are never of two widths."""
+        return self.rows_at(width)
+
+    def render(self) -> Content:
+        """All lines in the width that there is."""
+        return Content("\n").join(self._lines_at(self.content_size.width))
+
+    def _lines_at(self, width: int) -> list[Content]:
+        if width != self._laid_out[0]:
+            pairs = zip(self._definitions, self._columns, strict=True)
+            lines = [line for each, columns in pairs for line in _lay_out(each, *columns, width)]
+            self._laid_out = width, lines
+        return self._laid_out[1]
 
 
 def _columns_of(definitions: Sequence[Definition]) -> Iterator[tuple[int, int]]:

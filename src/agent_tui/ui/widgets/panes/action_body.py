@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from textual.content import Content
+from textual.geometry import Size
 from textual.strip import Strip
 
 from agent_tui.core.arguments import read_arguments
@@ -157,9 +158,15 @@ class ActionBody(Rows, can_focus=True):
             self.set_timer(_SLICE_SECONDS, lambda: self.action_jump(index))
         super().action_jump(index)
 
-    def on_resize(self) -> None:
-        self.rows_at(self.scrollable_content_region.width)
-        super().on_resize()
+    def _size_updated(
+        self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
+    ) -> bool:
+        """Fold for its new size at once: what was laid out is drawn before Resize is handled."""
+        is_resized = super()._size_updated(size, virtual_size, container_size, layout)
+        if is_resized:
+            self.rows_at(self.scrollable_content_region.width)
+            self.show_first_change()
+        return is_resized
 
     def render_line(self, y: int) -> Strip:
         """One line of the view; a row from the cache is drawn as well as a new one."""
@@ -167,9 +174,6 @@ class ActionBody(Rows, can_focus=True):
         return super().render_line(y)
 
     def draw_row(self, index: int, width: int) -> Content:
-        if width < self._folded_width:
-            # Nothing of an action may be cut off: fold again before the next frame.
-            self.call_later(self.rows_at, width)
         row = self._fold.rows[index]
         lead = Content.styled(f"{self._number(row)} ", "$faint")
         if self._colours is None:
