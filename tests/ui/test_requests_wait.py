@@ -255,6 +255,29 @@ async def test_what_was_to_be_drawn_during_a_hold_is_drawn_behind_it(
         assert checked == [drawn]
 
 
+@pytest.mark.parametrize(
+    ("ask", "mode", "words"),
+    [
+        (ask_command, "accept-edits", "Mode “accept edits” begins after this answer"),
+        (ask_user, "accept-edits", "Mode “accept edits” begins after this answer"),
+        (ask_plan, "ask", "your answer sets the mode"),
+    ],
+    ids=["command", "question", "plan"],
+)
+async def test_the_mode_changes_while_a_question_stands_and_answers_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ask: Ask, mode: str, words: str
+) -> None:
+    async with place(tmp_path, monkeypatch) as here:
+        waiting = here.ask(ask)
+        await here.until_asked()
+        await here.pilot.press("shift+tab")
+        await until(here.pilot, lambda: words in shown(here.app), lambda: shown(here.app))
+        assert here.app.chat.session is not None
+        assert here.app.chat.session.approvals.mode == mode
+        assert not waiting.done()
+        await here.until_asked()
+
+
 async def test_a_request_of_one_kind_waits_for_one_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent_tui.core.modes import MODE_WORDS, next_mode
 from agent_tui.core.text import first_line, reveal
 from agent_tui.ui.widgets.bars.waiting_note import WaitingNote
 
@@ -31,8 +32,9 @@ _END_SECONDS = 0.08
 class ConversationAbove:
     """The conversation, as what a question in the prompt's place is about."""
 
-    def __init__(self, panes: Panes) -> None:
+    def __init__(self, panes: Panes, session: LiveSession | None) -> None:
         self._panes = panes
+        self._session = session
 
     @property
     def at_end(self) -> bool:
@@ -56,6 +58,13 @@ class ConversationAbove:
         most = prompt_box.screen.size.height - 2
         prompt_box.styles.height = min(rows, most) or None
         prompt_box.screen.refresh(repaint=False, layout=True)  # with its next frame, not after it
+
+    def change_mode(self) -> str:
+        if self._session is None:
+            return ""
+        mode = next_mode(self._session.approvals.mode)
+        self._session.approvals.set_mode(mode)
+        return f"Mode “{MODE_WORDS[mode]}” begins after this answer"
 
 
 class Requests:
@@ -192,7 +201,7 @@ class Requests:
         from agent_tui.core.events import ApprovalAnswer
         from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 
-        above = ConversationAbove(self._panes)
+        above = ConversationAbove(self._panes, session)
 
         def answered(answer: ApprovalAnswer | None) -> None:
             given = answer or ApprovalAnswer("reject")
@@ -221,7 +230,7 @@ class Requests:
     def _open_question(self, question: Question, session: LiveSession | None) -> Screen[Any]:
         from agent_tui.ui.screens.dialogs.question import QuestionScreen
 
-        above = ConversationAbove(self._panes)
+        above = ConversationAbove(self._panes, session)
 
         def answered(answer: str | None) -> None:
             above.give_way(0)

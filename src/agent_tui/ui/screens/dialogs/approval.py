@@ -46,6 +46,7 @@ _HINTS = (
 )
 _HINT_OF_FEEDBACK = "Enter send and {reject} · Esc back"
 _HINT_OF_COMMAND = "Enter run once · Esc back"
+_PLAN_SETS_MODE = "Approve or keep planning: your answer sets the mode"
 _MORE = "PgDn for more · ends with: "
 
 
@@ -323,6 +324,12 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
     def _send_feedback(self, event: LineInput.Submitted) -> None:
         event.stop()
         self.dismiss(ApprovalAnswer("reject", clean(event.value.strip())))
+
+    def action_change_mode(self) -> None:
+        if self._is_plan:
+            self.query_one("#approval").border_subtitle = Content(_PLAN_SETS_MODE)
+        else:
+            super().action_change_mode()
 
     def action_narrow(self) -> None:
         """Offer a narrower rule, or a wider one again."""

@@ -8,11 +8,13 @@ from typing import Protocol, TypeVar
 from textual import events, on
 from textual.binding import Binding
 from textual.containers import Vertical
+from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from agent_tui.resources import stylesheet
+from agent_tui.ui.commands.table import BY_NAME
 from agent_tui.ui.screens.dialogs.answer_guard import (
     GUARD_SECONDS,
     TYPING_GUARD_SECONDS,
@@ -37,6 +39,9 @@ _LEAST_ABOVE = 3
 """Rows that the conversation keeps on a low screen; on a roomy one it is a third of them."""
 _SETTLE_SECONDS = 0.05
 """What stands beside a conversation comes and goes a moment after a change of size."""
+
+
+_MODE = BY_NAME["mode"]
 
 
 class Above(Protocol):
@@ -64,6 +69,10 @@ class Above(Protocol):
         """End so many rows above the line of state; 0: where it ends without a question."""
         ...
 
+    def change_mode(self) -> str:
+        """Work in the next approval mode from the next action on; gives a sentence about it."""
+        ...
+
 
 class NothingAbove:
     """Where a question stands alone."""
@@ -76,6 +85,9 @@ class NothingAbove:
     def page(self, step: int) -> None: ...
 
     def give_way(self, rows: int) -> None: ...
+
+    def change_mode(self) -> str:
+        return ""
 
 
 class SheetFrame(Vertical):
@@ -113,6 +125,7 @@ class Sheet(ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
         Binding("ctrl+down,shift+pagedown", "scroll_above(1)", "Scroll down", show=False),
         Binding("pageup", "page(-1)", "Scroll", show=False, priority=True),
         Binding("pagedown", "page(1)", "Scroll", show=False, priority=True),
+        Binding(_MODE.key, "change_mode", show=False, priority=True, id=_MODE.binding_id),
     ]
 
     def __init__(self, draft: Draft | None, above: Above | None) -> None:
@@ -159,6 +172,11 @@ class Sheet(ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
     def action_scroll_above(self, step: int) -> None:
         """Scroll what the question is about."""
         self._above.page(step)
+
+    def action_change_mode(self) -> None:
+        """Change the approval mode; what is asked now still needs its answer."""
+        if told := self._above.change_mode():
+            self.query_one(SheetFrame).border_subtitle = Content(told)
 
     def action_page(self, step: int) -> None:
         """Scroll what is above and the question itself, as if they were one text."""
