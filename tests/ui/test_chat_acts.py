@@ -6,10 +6,11 @@ import asyncio
 import errno
 import json
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.events import Key
@@ -26,8 +27,9 @@ from agent_tui.core.events import (
     TurnResumed,
 )
 from agent_tui.core.messages import CommandDisplay, ToolCall, text_of
-from agent_tui.core.records import UserMessage
-from agent_tui.core.summary import CompactionReport
+from agent_tui.core.records import Record, UserMessage
+from agent_tui.core.summary import CompactionReport, RevertPreview
+from agent_tui.history.records import checkpoints
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.providers.demo.scripted import Scripted
@@ -54,6 +56,7 @@ from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from agent_tui.ui.widgets.timeline.block_list import BlockList
+from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.agent.stage import Stage
 from tests.providers.sse_server import Pause, SseServer, stream, text_chunk
 from tests.sessions.test_sessions_log import fail_with
@@ -201,6 +204,26 @@ async def test_a_marker_that_is_pressed_twice_asks_once(
         await here.until(lambda: here.app.screen is here.app.chat_screen)
         here.app.chat_screen.run_command("revert", "0")
         await here.until(lambda: isinstance(here.app.screen, RevertPreviewScreen))
+
+
+async def test_a_marker_leads_straight_to_its_preview_which_is_worked_out_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    preview_revert = checkpoints.preview_revert
+
+    def count(records: Sequence[Record], checkpoint: int, *more: Any) -> RevertPreview:
+        asked.append(checkpoint)
+        return preview_revert(records, checkpoint, *more)
+
+    monkeypatch.setattr(checkpoints, "preview_revert", count)
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        here.chat.timeline.post_message(Timeline.CheckpointPressed(0))
+        await here.until(lambda: isinstance(here.app.screen, RevertPreviewScreen))
+        await here.pilot.press("y")
+        await here.until(lambda: here.chat.prompt_box.text == "one thing")
+        assert asked == [0]
 
 
 async def test_who_types_on_after_a_click_in_the_conversation_means_the_prompt(
