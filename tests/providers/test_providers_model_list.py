@@ -18,9 +18,11 @@ from tests.providers.sse_server import SseServer
 KEY = "sk-canary-0123456789abcdef"
 
 
-async def ask(url: str, name: str = "openai", seconds: float = 10) -> tuple[ListedModel, ...]:
+async def ask(
+    url: str, name: str = "openai", seconds: float = 10, key: str = KEY
+) -> tuple[ListedModel, ...]:
     spec = describe_provider(name, ProviderSettings(base_url=url, headers={"X-Mine": "yes"}))
-    return await list_models(spec, FoundKey(Secret(KEY), "OPENAI_API_KEY"), seconds)
+    return await list_models(spec, FoundKey(Secret(key), "OPENAI_API_KEY"), seconds)
 
 
 async def test_windows_and_prices_are_read_where_servers_tell_them(sse_server: SseServer) -> None:
@@ -60,6 +62,17 @@ async def test_anthropic_is_asked_in_its_own_way(sse_server: SseServer) -> None:
     seen = sse_server.listings[0]
     assert seen.path.startswith("/v1/models?")
     assert seen.headers["x-api-key"] == KEY
+
+
+@pytest.mark.parametrize(("name", "version"), [("anthropic", "2023-06-01"), ("openai", None)])
+async def test_a_server_that_wants_no_key_is_asked_without_one(
+    sse_server: SseServer, name: str, version: str | None
+) -> None:
+    sse_server.models = ["own"]
+    assert (await ask(sse_server.url, name, key=""))[0].name == "own"
+    headers = sse_server.listings[0].headers
+    assert not {"x-api-key", "authorization"} & {each.lower() for each in headers}
+    assert headers.get("anthropic-version") == version
 
 
 async def test_a_server_without_a_list_is_told_in_a_sentence(sse_server: SseServer) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agent_tui.providers.anthropic_exchange import AnthropicExchange
 
 DEFAULT_URL = "https://api.anthropic.com"
-_VERSION = "2023-06-01"
+API_VERSION = "2023-06-01"
 
 
 class Anthropic(RemoteProvider["httpx2.AsyncClient"]):
@@ -72,7 +72,7 @@ class Anthropic(RemoteProvider["httpx2.AsyncClient"]):
 
         timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS, write=WRITE_SECONDS)
         headers = {
-            "anthropic-version": _VERSION,
+            "anthropic-version": API_VERSION,
             "content-type": "application/json",
             "accept": "text/event-stream",
             **self._headers,

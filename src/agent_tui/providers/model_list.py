@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from agent_tui.core.cost import Price
 from agent_tui.core.dataclass import dataclass
@@ -61,11 +61,11 @@ async def list_models(
     import httpx2
 
     server = Server(spec.base_url, "", key.secret, key.source)
-    headers, verify = _headers(spec, key), trusted_by(spec.base_url)
+    (address, headers), verify = _question(spec, key), trusted_by(spec.base_url)
     try:
         async with (
             httpx2.AsyncClient(timeout=seconds, headers=headers, verify=verify) as client,
-            client.stream("GET", _address(spec)) as response,
+            client.stream("GET", address) as response,
         ):
             body = await _read(response)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
@@ -91,20 +91,21 @@ def best_of(names: Sequence[str], wanted: Sequence[str]) -> str:
     return names[0] if names else ""
 
 
-def _address(spec: ProviderSpec) -> str:
-    base = spec.base_url.rstrip("/")
-    if spec.kind == "anthropic":
-        return f"{base.removesuffix('/v1')}/v1/models?limit=1000"
-    return f"{base}/models"
+def _question(spec: ProviderSpec, key: FoundKey) -> tuple[str, dict[str, str]]:
+    """The address where a server lists its models, and the headers with which it is asked."""
+    base, chosen, secret = spec.base_url.rstrip("/"), spec.settings.headers, key.secret
+    match spec.kind:
+        case "openai":
+            own = {"authorization": f"Bearer {secret.reveal()}"} if secret else {}
+            return f"{base}/models", {**own, **chosen}
+        case "anthropic":
+            from agent_tui.providers.anthropic import API_VERSION
 
-
-def _headers(spec: ProviderSpec, key: FoundKey) -> dict[str, str]:
-    headers = dict(spec.settings.headers)
-    if not key.secret:
-        return headers
-    if spec.kind == "anthropic":
-        return {"anthropic-version": "2023-06-01", "x-api-key": key.secret.reveal(), **headers}
-    return {"authorization": f"Bearer {key.secret.reveal()}", **headers}
+            own = {"x-api-key": secret.reveal()} if secret else {}
+            address = f"{base.removesuffix('/v1')}/v1/models?limit=1000"
+            return address, {"anthropic-version": API_VERSION, **own, **chosen}
+        case _:
+            assert_never(spec.kind)
 
 
 async def _read(response: httpx2.Response) -> bytes:
