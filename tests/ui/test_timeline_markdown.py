@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
-from agent_tui.ui.blocks import AssistantBlock, ToolBlock
+from agent_tui.core.shell import SHELL_INTERRUPTED
+from agent_tui.core.words import INTERRUPTED
+from agent_tui.ui.blocks import AssistantBlock, ShellBlock, ToolBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.inline import style_inline
 from agent_tui.ui.renderers.languages import Languages
@@ -18,6 +20,8 @@ from agent_tui.ui.renderers.lines import Line, break_line, crop_text, finish_row
 from agent_tui.ui.renderers.long_text import draw_text, is_long
 from agent_tui.ui.renderers.markdown import MarkdownWriter, draw_markdown
 from agent_tui.ui.renderers.message import draw_assistant
+from agent_tui.ui.renderers.shell import draw_shell
+from agent_tui.ui.renderers.tool import draw_tool
 from agent_tui.ui.themes.palette import read_palette
 from agent_tui.ui.themes.theme import DARK, tokens_of
 
@@ -211,6 +215,23 @@ def test_a_call_below_a_text_is_no_wider_than_the_text() -> None:
     (row,) = ["".join(piece.text for piece in line) for line in drawing.rows if len(line) > 2]
     assert row.endswith("interrupted")
     assert len(row) == 60
+
+
+def test_that_somebody_stopped_a_command_is_told_once() -> None:
+    call = ToolBlock(
+        "1", "run_command", '{"command": "x"}', "interrupted", f"started\n{INTERRUPTED}"
+    )
+    shell = ShellBlock("x", f"started\n{SHELL_INTERRUPTED}", "interrupted")
+    for drawing in (
+        draw_tool(call, canvas(), expanded=False),
+        draw_shell(shell, canvas(), expanded=False),
+        draw_shell(shell, canvas(), expanded=True),
+    ):
+        text = "\n".join("".join(piece.text for piece in line) for line in drawing.rows)
+        assert "started" in text
+        assert text.lower().count("interrupted") == 1
+    whole = draw_tool(call, canvas(), expanded=True)
+    assert "Check its effects" in " ".join(piece.text for line in whole.rows for piece in line)
 
 
 def test_a_long_run_of_backticks_is_read_in_one_pass() -> None:

@@ -6,6 +6,8 @@ from agent_tui.core.origins import Origin
 
 SHELL: Origin = "shell"
 """The origin of a message that tells of such a command."""
+SHELL_INTERRUPTED = "[interrupted]"
+"""The last line of what one printed that a person stopped."""
 
 
 def shell_text(command: str, output: str) -> str:

@@ -13,12 +13,11 @@ from agent_tui.context.context import Context
 from agent_tui.core.events import Event, ShellBegan, ShellEnded, ShellOutput
 from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult
 from agent_tui.core.records import UserMessage
-from agent_tui.core.shell import SHELL, shell_text
+from agent_tui.core.shell import SHELL, SHELL_INTERRUPTED, shell_text
 from agent_tui.core.text import reveal
 from agent_tui.sessions.log import Durability
 
 _LONGEST_SECONDS = 3_600
-_INTERRUPTED = "[interrupted]"
 
 
 class Shell:
@@ -43,7 +42,7 @@ class Shell:
             if running.has_ended:
                 await settle(self._keep_result(command, running.left))
             else:
-                output = "\n".join(filter(None, [running.left.output, _INTERRUPTED]))
+                output = "\n".join(filter(None, [running.left.output, SHELL_INTERRUPTED]))
                 await settle(self._keep(command, output, None))
             raise
         await settle(self._keep_result(command, outcome.result))

@@ -6,6 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from agent_tui.core.format import format_count
+from agent_tui.core.shell import SHELL_INTERRUPTED
 from agent_tui.core.text import clean, reveal
 from agent_tui.core.words import OUTCOMES
 from agent_tui.ui.blocks import ShellBlock
@@ -57,6 +58,8 @@ def _facts(block: ShellBlock, canvas: Canvas) -> Line:
 
 def _body(block: ShellBlock, canvas: Canvas, *, expanded: bool) -> list[Line]:
     output = block.output.rstrip()
+    if block.state == "interrupted" and not expanded:  # the row says so
+        output = output.removesuffix(SHELL_INTERRUPTED).rstrip()
     if not output.strip():
         return []
     lines = output.split("\n")

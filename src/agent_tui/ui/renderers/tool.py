@@ -9,7 +9,7 @@ from agent_tui.core.arguments import show_arguments
 from agent_tui.core.format import format_count
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import clean, reveal
-from agent_tui.core.words import OUTCOMES
+from agent_tui.core.words import INTERRUPTED, OUTCOMES
 from agent_tui.ui.blocks import ToolBlock, ToolState
 from agent_tui.ui.renderers.call_subject import describe_call
 from agent_tui.ui.renderers.canvas import Canvas
@@ -137,6 +137,8 @@ def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Li
         hidden = max(2, line_count(block.display.diff) - limit)
         return [*rows[:limit], _more_lines(hidden, canvas)]
     output = block.output.rstrip()
+    if block.state == "interrupted" and not expanded:  # the row says so, the rest is for the model
+        output = output.removesuffix(INTERRUPTED).rstrip()
     if not output.strip():
         return []
     tail = isinstance(block.display, CommandDisplay)
