@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_tui.core.messages import Content, TextPart
+from agent_tui.core.origins import Origin
 from agent_tui.core.records import (
     CompactionRecord,
     EnvironmentRecord,
@@ -13,6 +15,7 @@ from agent_tui.core.records import (
     TitleRecord,
     UserMessage,
 )
+from agent_tui.core.summary_format import write_branch_summary, write_summary
 from agent_tui.history.tree.record_words import describe_record
 
 
@@ -31,3 +34,17 @@ from agent_tui.history.tree.record_words import describe_record
 )
 def test_a_record_says_what_happened(record: Record, words: str) -> None:
     assert describe_record(record).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("content", "origin"),
+    [
+        (write_summary("**All** is well.", ["a.py"], {"Files": ["a.py"]}), "compaction"),
+        (write_summary("All is well.", fallback=True), "compaction"),
+        ("<system>Previous context has been compacted.</system>\n\nAll is well.", "compaction"),
+        ((TextPart("All is well."),), "compaction"),
+        (write_branch_summary("All is well."), "branch"),
+    ],
+)
+def test_a_summary_is_told_without_the_words_around_it(content: Content, origin: Origin) -> None:
+    assert describe_record(UserMessage(content, origin)) == "All is well."

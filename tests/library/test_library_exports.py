@@ -24,7 +24,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.core.summary_format import PREFACE
+from agent_tui.core.summary_format import write_summary
 from agent_tui.core.usage import Usage
 from agent_tui.core.words import INTERRUPTED
 from agent_tui.importers.imported import count_findings
@@ -66,7 +66,7 @@ def test_only_what_kimi_reads_is_written() -> None:
         {
             "role": "user",
             "content": [
-                {"type": "text", "text": PREFACE},
+                {"type": "text", "text": write_summary("")[0].text},
                 {"type": "text", "text": "what came before"},
             ],
         },

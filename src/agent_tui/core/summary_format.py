@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.core.messages import Content, TextPart
+from agent_tui.core.messages import Content, TextPart, text_of
 
 HEADINGS = (
     "Current focus",
@@ -24,18 +24,20 @@ HEADINGS = (
 )
 """What a summary tells, in order of priority."""
 
-PREFACE = (
+_COMPACTED = (
     "<system>Earlier messages were compacted into this summary. Those that follow it are kept "
     "word for word; what they ask may be done already.</system>\n\n"
 )
-FALLBACK_PREFACE = (
+_CUT_OFF = (
     "<system>Earlier messages were cut off and could not be summarised. "
     "Those that follow are kept word for word.</system>\n\n"
 )
+_BRANCH = (
+    "<system>Another branch of this conversation was left. This is what was done there; the "
+    "files are as that branch left them.</system>\n\n"
+)
 _FILES = ("\n\n<files>\n", "\n</files>")
 _INDEX = ("\n\n<index>\n", "\n</index>")
-INDEX_OPENING = _INDEX[0]
-"""Where the index begins, behind all that was told in words."""
 
 _OPENINGS = (
     "<system>Previous context has been compacted",  # kimi's
@@ -71,12 +73,17 @@ def write_summary(
     fallback: bool = False,
 ) -> tuple[TextPart, ...]:
     """The parts of the message; ``files`` are written whole, each under its path."""
-    parts = [TextPart(FALLBACK_PREFACE if fallback else PREFACE), TextPart(summary.strip())]
+    parts = [TextPart(_CUT_OFF if fallback else _COMPACTED), TextPart(summary.strip())]
     if files:
         parts.append(TextPart("\n".join(files).join(_FILES)))
     if index:
         parts.append(TextPart(write_index(index).join(_INDEX)))
     return tuple(parts)
+
+
+def write_branch_summary(summary: str) -> tuple[TextPart, ...]:
+    """The parts of the message that says on one branch what was done on another."""
+    return TextPart(_BRANCH), TextPart(summary)
 
 
 def write_index(index: Mapping[str, Sequence[str]]) -> str:
@@ -85,7 +92,10 @@ def write_index(index: Mapping[str, Sequence[str]]) -> str:
 
 
 def read_summary(content: Content) -> SummaryText:
-    """What a message says that stands for what was compacted, ours or another agent's."""
+    """What a message says that stands for what was compacted, ours or another agent's.
+
+    A message that stands for a branch is read in the same way.
+    """
     texts = (
         [content]
         if isinstance(content, str)
@@ -103,6 +113,17 @@ def read_summary(content: Content) -> SummaryText:
     summary = "".join(said).strip()
     body = _PREFACE.sub("", summary) or summary
     return SummaryText(body.strip(), tuple(_FILE.findall(files)), named)
+
+
+def with_preface(content: Content) -> Content:
+    """A summary with the words by which it is known as one, for logs that tell no origins."""
+    parts = (TextPart(content),) if isinstance(content, str) else content
+    return content if text_of(parts).startswith("<system>") else (TextPart(_COMPACTED), *parts)
+
+
+def without_index(text: str) -> str:
+    """What such a message tells in words and files: a name in its index is not told of."""
+    return text.partition(_INDEX[0])[0]
 
 
 def opens_summary(text: str) -> bool:

@@ -31,7 +31,7 @@ from agent_tui.core.summary import (
     Loss,
     MessageFate,
 )
-from agent_tui.core.summary_format import INDEX_OPENING
+from agent_tui.core.summary_format import without_index
 
 __all__ = ["compare", "find_losses", "message_text", "view_past"]
 
@@ -80,7 +80,7 @@ def compare(
         rows.append(AfterRow(row.role, text, left, index))
     losses: tuple[Loss, ...] = ()
     if summary_message is not None:
-        losses = _losses(messages, fates, _told_text(summary_message))
+        losses = _losses(messages, fates, without_index(_whole_text(summary_message)))
         report = replace(report, losses=len(losses))
     return CompactionView(before, tuple(rows), summary, report, losses)
 
@@ -145,11 +145,6 @@ def _whole_text(message: Message) -> str:
         for call in message.tool_calls:
             said += show_arguments(call.arguments).values() or [call.arguments]
     return "\n".join(said)
-
-
-def _told_text(message: Message) -> str:
-    """What a summary message tells in words and files: a name in its index is not told of."""
-    return _whole_text(message).partition(INDEX_OPENING)[0]
 
 
 def view_past(

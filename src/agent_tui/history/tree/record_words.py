@@ -26,6 +26,7 @@ from agent_tui.core.records import (
     UserMessage,
     WorkspaceRecord,
 )
+from agent_tui.core.summary_format import read_summary
 from agent_tui.core.text import clean, first_line, without_marks
 from agent_tui.core.words import describe_compaction, describe_revert, describe_switch
 
@@ -35,11 +36,10 @@ _LONGEST_TEXT = 240
 def words_of(message: Message) -> str:
     """A message in one line: its own words, without what a program wrapped around them."""
     content = message.content
-    wrapped = isinstance(message, UserMessage) and message.origin in ("compaction", "branch")
-    if wrapped and not isinstance(content, str) and len(content) > 1:
-        content = content[1:]
+    if isinstance(message, UserMessage) and message.origin in ("compaction", "branch"):
+        return without_marks(first_line(read_summary(content).summary, _LONGEST_TEXT))
     line = first_line(text_of(content), _LONGEST_TEXT)
-    return without_marks(line) if isinstance(message, AssistantMessage) or wrapped else line
+    return without_marks(line) if isinstance(message, AssistantMessage) else line
 
 
 def describe_record(record: Record) -> str:

@@ -13,7 +13,6 @@ from agent_tui.core.messages import (
     Part,
     TextPart,
     UnknownPart,
-    text_of,
 )
 from agent_tui.core.record_writing import content_fields, tool_call_fields
 from agent_tui.core.records import (
@@ -26,7 +25,7 @@ from agent_tui.core.records import (
     UsageRecord,
     UserMessage,
 )
-from agent_tui.core.summary_format import PREFACE
+from agent_tui.core.summary_format import with_preface
 from agent_tui.sessions.sent_messages import repaired_messages
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -95,7 +94,7 @@ def _kimi_fields(record: Record) -> dict[str, Any] | None:
             return {"role": "_usage", "token_count": count}
         case UserMessage(content, origin):
             if origin == "compaction":
-                content = _told_as_summary(content)
+                content = with_preface(content)
             return {"role": "user", "content": _kimi_content(content)}
         case AssistantMessage(content, calls):
             fields = {"role": "assistant", "content": _kimi_content(content)}
@@ -116,13 +115,6 @@ def _kimi_content(content: Content) -> str | list[dict[str, Any]]:
     fields = content_fields(tuple(_known_part(part) for part in content))
     assert isinstance(fields, list)
     return fields
-
-
-def _told_as_summary(content: Content) -> Content:
-    """A summary with the words by which it is known as one: its origin is not written."""
-    parts = (TextPart(content),) if isinstance(content, str) else content
-    told = text_of(parts).startswith("<system>")
-    return content if told else (TextPart(PREFACE), *parts)
 
 
 def _known_part(part: Part) -> Part:

@@ -8,7 +8,6 @@ from typing import Literal
 
 from agent_tui.agent.settle import settle
 from agent_tui.core.errors import SessionError
-from agent_tui.core.messages import TextPart
 from agent_tui.core.records import (
     BranchSummary,
     HeadRecord,
@@ -16,15 +15,11 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.summary import OperationReport
+from agent_tui.core.summary_format import write_branch_summary
 from agent_tui.core.tree import TreePlace
 from agent_tui.history.undo import MoveLeaf
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.sessions.store import Durability
-
-_PREFACE = (
-    "<system>Another branch of this conversation was left. This is what was done there; the "
-    "files are as that branch left them.</system>\n\n"
-)
 
 
 class Branches:
@@ -99,7 +94,7 @@ class Branches:
             raise SessionError("Nothing new to summarise on this branch.")
         text = await self._parts.now.compactor.summarise_branch(messages, on_text)
         told = UserMessage(
-            (TextPart(_PREFACE), TextPart(text)),
+            write_branch_summary(text),
             origin="branch",
             turn=self._log.state.last_turn or None,
         )
