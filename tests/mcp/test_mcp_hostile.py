@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from agent_tui.config import McpServerSettings
 from agent_tui.core.errors import ToolError
 from agent_tui.mcp.borrowed_tool import BorrowedTool
 from agent_tui.mcp.offered_tool import read_tools
 from agent_tui.mcp.restarts import Restarts
 from agent_tui.tools.base import PlainArguments, ToolContext
 from agent_tui.tools.blobs import BlobFolder
+from tests.mcp.http_server import run_app
 from tests.mcp.stage import McpStage, odd, until
+from tests.peak_memory import peak_memory
 
 
 async def test_a_server_that_crashes_fails_its_call_and_says_why(tmp_path: Path) -> None:
@@ -281,3 +286,19 @@ async def test_a_name_that_hides_something_is_shown_with_it(tmp_path: Path) -> N
         await stage.call("odd__echo", text="name:re\u202epeat")
         await until(lambda: bool(stage.status().changed))
         assert stage.status().detail == "new or changed: re<U+202E>peat"
+
+
+async def test_a_packed_body_over_http_is_not_unpacked_without_end(tmp_path: Path) -> None:
+    packer = zlib.compressobj(9, wbits=16 + zlib.MAX_WBITS)
+    packed = b"".join([*(packer.compress(b"x" * 1_000_000) for _ in range(500)), packer.flush()])
+
+    async def bomb(scope: Any, receive: Any, send: Any) -> None:
+        headers = [(b"content-type", b"application/json"), (b"content-encoding", b"gzip")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": packed})
+
+    with run_app(bomb) as url, peak_memory() as peak:
+        async with McpStage(tmp_path, web=McpServerSettings(url=url)) as stage:
+            assert stage.status("web").state == "failed"
+    assert peak.grown_mb < 300
+    print(f"a packed body of 500 MB: {peak.grown_mb} MB more")

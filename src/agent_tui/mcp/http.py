@@ -15,6 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from agent_tui.config.reading import read_regular_file
 from agent_tui.mcp.specs import ServerSpec
+from agent_tui.mcp.stdio import LONGEST_LINE
+from agent_tui.providers.bounds import cut_body
 
 if TYPE_CHECKING:
     import httpx2
@@ -54,6 +56,9 @@ async def open_http(
 
     async def note(response: httpx2.Response) -> None:
         note_status(response.status_code)
+        kind = response.headers.get("content-type", "")
+        if not kind.lower().startswith("text/event-stream"):  # of which each event has a limit
+            await cut_body(response, LONGEST_LINE)
 
     client.event_hooks = {"response": [note]}
     await stack.enter_async_context(client)

@@ -41,13 +41,17 @@ async def read_bounded(arriving: AsyncIterator[bytes], most: int = MOST_REPLY_BY
 
 async def cut_refusal(response: httpx2.Response) -> None:
     """Read no more of a refusal than anybody needs: the SDK would read it to its end."""
-    if response.status_code < 300:
-        return
+    if response.status_code >= 300:
+        await cut_body(response, MOST_ERROR_BYTES)
+
+
+async def cut_body(response: httpx2.Response, most: int) -> None:
+    """Read a body to its end here, and no more of it than this: others would read all of it."""
     body = bytearray()
     async for data in response.aiter_bytes():
         body += data
-        if len(body) > MOST_ERROR_BYTES:
+        if len(body) > most:
             break
     await response.aclose()
     # What ``aread`` gives from now on: there is no public way to set it.
-    response._content = bytes(body[:MOST_ERROR_BYTES])
+    response._content = bytes(body[:most])
