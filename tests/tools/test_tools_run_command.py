@@ -84,8 +84,9 @@ async def test_a_person_sees_the_whole_command(workspace: Path, context: ToolCon
     command = "echo start\n" + "x" * 5_000 + "\u202e\n; rm -rf y"
     display = await RunCommand().preview(RunCommandArguments(command=command), context)
     assert display == CommandDisplay(command.replace("\u202e", "<U+202E>"), str(workspace))
-    with pytest.raises(ToolError, match="empty"):
-        await RunCommand().preview(RunCommandArguments(command="  "), context)
+    for wrong, told in (("  ", "empty"), ("a\0b", "a NUL"), ("echo \ud83d", "half a surrogate")):
+        with pytest.raises(ToolError, match=told):
+            await RunCommand().preview(RunCommandArguments(command=wrong), context)
 
 
 async def test_secrets_of_ours_do_not_reach_a_child(

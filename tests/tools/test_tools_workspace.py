@@ -41,6 +41,12 @@ def test_a_path_that_leaves_is_refused(workspace: Path, secret: Path, path: str)
         content_of(workspace, path)
 
 
+@pytest.mark.parametrize("path", ["a\0b", "a\ud83d.txt", "\ud83d/../a"])
+def test_a_path_that_no_file_can_have_is_refused_in_words(workspace: Path, path: str) -> None:
+    with pytest.raises(ToolError, match="A path cannot contain"):
+        content_of(workspace, path)
+
+
 @pytest.mark.parametrize("target", ["../outside/secret", "{secret}", "loop", "way/secret"])
 def test_a_link_that_leaves_is_refused(workspace: Path, secret: Path, target: str) -> None:
     (workspace / "way").symlink_to(secret.parent)

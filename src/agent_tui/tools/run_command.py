@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from contextlib import suppress
 from dataclasses import replace
@@ -160,6 +161,10 @@ def _check(command: str) -> None:
         raise ToolError("The command is empty.")
     if "\0" in command:
         raise ToolError("A command cannot contain a NUL character.")
+    try:
+        os.fsencode(command)
+    except UnicodeEncodeError:
+        raise ToolError("A command cannot contain half a surrogate pair.") from None
 
 
 def _shell() -> str:

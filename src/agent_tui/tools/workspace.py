@@ -163,6 +163,10 @@ class Workspace:
         """The components of a path below the root; absolute ones must lie in the workspace."""
         if "\0" in path:
             raise ToolError("A path cannot contain a NUL character.")
+        try:
+            os.fsencode(path)
+        except UnicodeEncodeError:
+            raise ToolError("A path cannot contain half a surrogate pair.") from None
         pure = PurePosixPath(path)
         if pure.is_absolute():
             for root in self._roots:
