@@ -166,7 +166,7 @@ class Toolset:
         tool = self._tools.get(call.name)
         if tool is None:
             known = ", ".join(self._tools)
-            return _failed(f"There is no tool {call.name!r}. There are: {known}.")
+            return _failed(f"There is no tool {call.name!r:.100}. There are: {known}.")
         if approvals.mode == "plan" and tool.acts:
             return _failed(PLAN_ONLY)
         running = running or RunningCall()

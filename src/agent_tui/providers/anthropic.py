@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from agent_tui.core.records import AssistantMessage, Message
 from agent_tui.providers.base import ModelRequest
 from agent_tui.providers.certificates import trusted_by
 from agent_tui.providers.failures import Server
@@ -65,7 +66,8 @@ class Anthropic(RemoteProvider["httpx2.AsyncClient"]):
         write = partial(
             self._bodies.write, request, self._quirks, facts.thinking_level, facts.max_output_tokens
         )
-        return AnthropicExchange(client, server, write, self._quirks, self._timeout_seconds)
+        used = partial(_call_ids, request.messages)
+        return AnthropicExchange(client, server, write, self._quirks, self._timeout_seconds, used)
 
     def _connect(self) -> httpx2.AsyncClient:
         import httpx2
@@ -85,3 +87,8 @@ class Anthropic(RemoteProvider["httpx2.AsyncClient"]):
 
     async def _disconnect(self, client: httpx2.AsyncClient) -> None:
         await client.aclose()
+
+
+def _call_ids(messages: Iterable[Message]) -> set[str]:
+    answers = (message for message in messages if isinstance(message, AssistantMessage))
+    return {call.id for message in answers for call in message.tool_calls}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING
 
 from agent_tui.core.events import StreamPart
@@ -34,8 +34,9 @@ class AnthropicExchange(Exchange[MessageReader]):
         write: Callable[[], bytes],
         quirks: Quirks,
         timeout_seconds: float,
+        used_ids: Callable[[], Collection[str]],
     ) -> None:
-        super().__init__(server, MessageReader(), timeout_seconds)
+        super().__init__(server, MessageReader(used_ids), timeout_seconds)
         self._client = client
         self._write = write
         self._quirks = quirks

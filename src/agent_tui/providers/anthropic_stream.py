@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from math import isfinite
 from typing import Any
 
@@ -15,7 +15,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.usage import Usage
 from agent_tui.providers.anthropic_request import REDACTED
-from agent_tui.providers.bounds import MOST_CALLS, TooMuch
+from agent_tui.providers.bounds import MOST_CALLS, NewCalls, TooMuch, cut_name
 
 _FINISHED = {"end_turn": "stop", "tool_use": "tool_calls", "max_tokens": "length"}
 """This API's reasons to stop, in the words of the other one."""
@@ -24,11 +24,13 @@ _FINISHED = {"end_turn": "stop", "tool_use": "tool_calls", "max_tokens": "length
 class MessageReader:
     """Turns the events of one reply into stream parts; the end and the usage are kept aside."""
 
-    def __init__(self) -> None:
+    def __init__(self, used_ids: Callable[[], Collection[str]] = tuple) -> None:
         self.finish_reason = ""
         self.usage: Usage | None = None
         self._counts: dict[str, int] = {}
         self._calls: dict[int, _OpenCall] = {}
+        self._begun = 0
+        self._new_calls = NewCalls(used_ids)
 
     def read(self, event: Any) -> Iterator[StreamPart]:
         """The parts that an event holds."""
@@ -77,10 +79,13 @@ class MessageReader:
             case "redacted_thinking":
                 yield ThinkDelta("", f"{REDACTED}{block.get('data', '')}")
             case "tool_use":
-                if len(self._calls) >= MOST_CALLS:
+                if self._begun >= MOST_CALLS:
                     raise TooMuch(f"more than {MOST_CALLS} tool calls")
-                call = self._calls[place] = _OpenCall(len(self._calls), block.get("input"))
-                yield ToolCallBegan(call.index, str(block.get("id")), str(block.get("name")))
+                yield from self._stop(place)  # of a call that began in the same place
+                call = self._calls[place] = _OpenCall(self._begun, block.get("input"))
+                self._begun += 1
+                own_id = self._new_calls.take_id(str(block.get("id") or ""))
+                yield ToolCallBegan(call.index, own_id, cut_name(str(block.get("name"))))
 
     def _go_on(self, place: int, delta: Any) -> Iterator[StreamPart]:
         if not isinstance(delta, dict):

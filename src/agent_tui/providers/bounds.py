@@ -1,9 +1,10 @@
-"""How much a server may send: beyond it an answer is given up, whatever it is."""
+"""How much a server may send: beyond it an answer is given up, or what is too long is cut."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Collection
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 if TYPE_CHECKING:
     import httpx2
@@ -16,6 +17,12 @@ MOST_ERROR_BYTES = 1_000_000
 """The body of a refusal: the rest of it is not read."""
 MOST_CALLS = 256
 """Calls of tools in one answer."""
+
+
+LONGEST_NAME = 200
+"""A tool's name, in characters: a longer one would be sent again with every request."""
+LONGEST_ID = 10_000
+"""A call's id; some proxies keep a signature of the model in it."""
 
 
 class TooMuch(Exception):
@@ -55,3 +62,30 @@ async def cut_body(response: httpx2.Response, most: int) -> None:
     await response.aclose()
     # What ``aread`` gives from now on: there is no public way to set it.
     response._content = bytes(body[:most])
+
+
+class NewCalls:
+    """Gives calls their ids: the server's own where it is good for one call only.
+
+    A server that counts from ``call_0`` in every reply, or gives no ids, gets a fresh one.
+
+    Args:
+        used_ids: gives the ids of earlier calls.
+    """
+
+    def __init__(self, used_ids: Callable[[], Collection[str]] = tuple) -> None:
+        self._used_ids = used_ids
+        self._new_ids: set[str] = set()
+
+    def take_id(self, server_id: str) -> str:
+        """The id of the next call."""
+        own = server_id
+        if not own or len(own) > LONGEST_ID or own in self._new_ids or own in self._used_ids():
+            own = f"call_{uuid4().hex[:24]}"
+        self._new_ids.add(own)
+        return own
+
+
+def cut_name(name: str) -> str:
+    """A tool's name as far as it can be one."""
+    return name[:LONGEST_NAME]

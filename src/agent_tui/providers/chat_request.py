@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -23,10 +25,14 @@ from agent_tui.core.messages import (
 )
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.providers.base import ModelRequest, ToolSchema
+from agent_tui.providers.bounds import LONGEST_ID
 from agent_tui.providers.encoded_messages import EncodedMessages
 from agent_tui.providers.server_events import encode_json
 
 _CONVERSATIONS = 4
+_FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+_PLAIN_ID = re.compile(r"[!-~]+")
 _EFFORTS = {"off": "minimal"}
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
@@ -139,7 +145,7 @@ def write_message(message: Message, with_reasoning: bool) -> dict[str, Any] | No
         case ToolMessage():
             return {
                 "role": "tool",
-                "tool_call_id": message.tool_call_id,
+                "tool_call_id": _sendable_id(message.tool_call_id),
                 "content": _plain_content(message.content),
             }
         case _:
@@ -164,11 +170,20 @@ def _write_answer(message: AssistantMessage, with_reasoning: bool) -> dict[str, 
 
 def _write_call(call: ToolCall) -> dict[str, Any]:
     arguments = _sendable(call.arguments) or "{}"
+    # Of a name that no tool can have, servers refuse every request in which it is.
+    name = _FOREIGN.sub("_", call.name)[:_LONGEST_NAME] or "unnamed_tool"
     return {
-        "id": call.id,
+        "id": _sendable_id(call.id),
         "type": "function",
-        "function": {"name": call.name, "arguments": arguments},
+        "function": {"name": name, "arguments": arguments},
     }
+
+
+def _sendable_id(own: str) -> str:
+    """An id that a server can read, the same for a call and its result."""
+    if len(own) <= LONGEST_ID and _PLAIN_ID.fullmatch(own):
+        return own
+    return f"call_{hashlib.sha256(own.encode('utf-8', 'replace')).hexdigest()[:24]}"
 
 
 def _plain_content(content: Content) -> str:

@@ -8,11 +8,11 @@ parts, usage in every chunk, in the last one, inside a choice, or never.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
-from uuid import uuid4
 
 from agent_tui.core.events import (
     StreamPart,
@@ -22,9 +22,10 @@ from agent_tui.core.events import (
     ToolCallDelta,
 )
 from agent_tui.core.usage import Usage
-from agent_tui.providers.bounds import MOST_CALLS, TooMuch
+from agent_tui.providers.bounds import MOST_CALLS, NewCalls, TooMuch, cut_name
 
 _NAMELESS = "unnamed_tool"
+_MARK = re.compile(r'["\\{}\[\]]')
 
 
 @dataclass(slots=True)
@@ -36,15 +37,46 @@ class _CallDraft:
     server_id: str
     call_id: str = ""
     arguments: list[str] = field(default_factory=list)
+    _brackets: _Brackets = field(default_factory=lambda: _Brackets())
 
     @property
     def is_whole(self) -> bool:
         """Whether the arguments are complete JSON: what comes next belongs to another call."""
-        try:
-            json.loads("".join(self.arguments))
-        except ValueError:
-            return False
-        return True
+        return self._brackets.are_closed(self.arguments)
+
+
+@dataclass(slots=True)
+class _Brackets:
+    """Follows the brackets of a JSON object, looking at each piece of it once."""
+
+    _looked_at: int = 0
+    _depth: int = 0
+    _has_begun: bool = False
+    _in_text: bool = False
+    _escaped: bool = False
+
+    def are_closed(self, pieces: Sequence[str]) -> bool:
+        """Whether every bracket of what has arrived so far is closed again."""
+        for piece in pieces[self._looked_at :]:
+            self._look_at(piece)
+        self._looked_at = len(pieces)
+        return self._has_begun and self._depth <= 0 and not self._in_text
+
+    def _look_at(self, piece: str) -> None:
+        at = 1 if self._escaped else 0
+        self._escaped = self._escaped and not piece
+        while found := _MARK.search(piece, at):
+            mark, at = found.group(), found.end()
+            if self._in_text:
+                if mark == "\\":
+                    self._escaped = at == len(piece)
+                    at += 1
+                self._in_text = mark != '"'
+            elif mark == '"':
+                self._in_text = True
+            elif mark != "\\":
+                self._depth += 1 if mark in "{[" else -1
+                self._has_begun = True
 
 
 class ChatReader:
@@ -59,7 +91,7 @@ class ChatReader:
         self.finish_reason = ""
         self.usage: Usage | None = None
         self.thinks_in_reasoning_content = False
-        self._new_ids: set[str] = set()
+        self._new_calls = NewCalls(lambda: self.used_ids)
         self._drafts: list[_CallDraft] = []
 
     def read(self, chunk: Any) -> Iterator[StreamPart]:
@@ -141,11 +173,8 @@ class ChatReader:
 
     def _name(self, draft: _CallDraft, name: str) -> Iterator[StreamPart]:
         """Tell of a call, and of the arguments that came before its name."""
-        draft.call_id = draft.server_id
-        if not draft.call_id or draft.call_id in self._new_ids or draft.call_id in self.used_ids:
-            draft.call_id = f"call_{uuid4().hex[:24]}"
-        self._new_ids.add(draft.call_id)
-        yield ToolCallBegan(draft.place, draft.call_id, name)
+        draft.call_id = self._new_calls.take_id(draft.server_id)
+        yield ToolCallBegan(draft.place, draft.call_id, cut_name(name))
         if draft.arguments:
             yield ToolCallDelta(draft.place, "".join(draft.arguments))
 
