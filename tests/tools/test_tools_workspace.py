@@ -56,6 +56,15 @@ def test_a_link_that_leaves_is_refused(workspace: Path, secret: Path, target: st
         content_of(workspace, "link")
 
 
+def test_a_folder_is_named_with_what_it_holds_though_a_link_in_it_leads_nowhere(
+    workspace: Path,
+) -> None:
+    (workspace / "loop").symlink_to("loop")
+    (workspace / "sub").mkdir()
+    with pytest.raises(ToolError, match=r"It holds: loop, sub/\."):
+        content_of(workspace, "")
+
+
 def test_a_link_that_stays_inside_is_followed(workspace: Path) -> None:
     (workspace / "docs").mkdir()
     (workspace / "docs" / "AGENTS.md").write_text("rules")

@@ -320,7 +320,9 @@ def _not_a_file(descriptor: int, mode: int, path: Path) -> ToolError:
     if not stat.S_ISDIR(mode):
         return ToolError(f"{shown} is a device, pipe or socket, not a regular file.")
     with os.scandir(descriptor) as entries:
-        names = sorted(reveal(entry.name) + "/" * entry.is_dir() for entry in entries)
+        names = sorted(
+            reveal(entry.name) + "/" * entry.is_dir(follow_symlinks=False) for entry in entries
+        )
     shown_names = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
     return ToolError(f"{shown} is a folder, not a file. It holds: {shown_names or 'nothing'}.")
 
