@@ -235,7 +235,8 @@ async def test_going_to_a_place_of_the_conversation(
         assert asked.text == "prompt 2"
         here.chat.prompt_box.focus()
         await run(here, "/goto turn 9")
-        await here.until(lambda: "no turn 9" in " ".join(plain_text(each) for each in here.shown))
+        await here.until(lambda: "no turn 9" in here.chat.status.notice)
+        assert not any("no turn 9" in plain_text(each) for each in here.shown), "a slip is not kept"
 
 
 async def test_an_export_without_a_format_is_asked_about(

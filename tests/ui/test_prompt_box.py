@@ -323,6 +323,27 @@ async def test_the_hints_are_those_of_what_has_the_focus() -> None:
         assert "Tab back" in app.text
 
 
+@pytest.mark.parametrize(
+    ("keys", "hint"),
+    [
+        (["/", "c", "o", "m"], "↑↓ choose · Enter run · Tab complete · Esc close"),
+        (["/", "c", "o", "m", "escape"], "Enter send"),
+        (["@"], "↑↓ choose · Enter insert · Esc close"),
+        (["@", "tab"], "Enter send"),
+        (["ctrl+r"], "↑↓ choose · Enter use · Esc back"),
+    ],
+)
+async def test_the_hints_say_what_the_keys_do_in_the_list_over_the_prompt(
+    keys: list[str], hint: str
+) -> None:
+    async with (app := Host(history=["one thing"])).run_test(size=(120, 30)) as pilot:
+        app.prompt_box.styles.dock = "bottom"
+        await pilot.press(*keys)
+        await settle(pilot, workers=True)
+        assert hint in app.text
+        assert ("Enter send" in app.text) == (hint == "Enter send")
+
+
 async def test_a_click_takes_an_offered_command() -> None:
     async with (app := Host()).run_test(size=(80, 24)) as pilot:
         app.prompt_box.styles.dock = "bottom"

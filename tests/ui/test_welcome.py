@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.ui.widgets.panes.welcome import Suggestion, Welcome
-from tests.ui.stage import Stage
+from tests.ui.stage import Stage, shown
 from tests.ui.test_chat_acts import desk
 
 LAST = Suggestion("Continue “Fix the bug”", "sessions", "20260321-120000-abcdef", "2h ago")
@@ -142,6 +142,22 @@ async def test_arrows_and_enter_choose_a_suggestion_which_joins_the_history(
         await here.until(lambda: not here.chat.runner.is_busy)
         await here.pilot.press("up")
         assert here.chat.prompt_box.text == chosen
+
+
+async def test_the_hints_say_that_enter_takes_what_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.until(lambda: bool(here.chat.welcome.suggestions))
+        await here.until(lambda: "Enter send ·" in shown(here.app))
+        await here.pilot.press("down")
+        await here.until(lambda: "↑↓ choose · Enter select" in shown(here.app))
+        await here.pilot.press("h")  # from here on Enter sends what is typed
+        await here.until(lambda: "Enter send ·" in shown(here.app))
+        await here.pilot.press("backspace")
+        await here.until(lambda: "↑↓ choose · Enter select" in shown(here.app))
+        await here.pilot.press("up")
+        await here.until(lambda: "Enter send ·" in shown(here.app))
 
 
 async def test_a_click_chooses_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

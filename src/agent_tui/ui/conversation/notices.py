@@ -33,6 +33,13 @@ class Notices:
         if self._panes.has_timeline:
             self._panes.timeline.action_last()
 
+    def mistake(self, sentence: str) -> None:
+        """Show what is wrong with what was just asked for; it is kept only where it is long."""
+        if self._panes.prompt_box.frame.has_room_for(sentence):
+            self.hint(sentence)
+        else:
+            self.failure(sentence)
+
     def notice(self, sentence: str) -> None:
         """Show a sentence of the program in the conversation."""
         self._show(sentence, "info")

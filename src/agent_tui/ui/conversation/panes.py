@@ -50,6 +50,10 @@ class Panes:
         self.timeline = timeline
         self.has_timeline = True
         self.prompt_box.watch(timeline, "is_followed", self._show_way_to_end, init=False)
+        self.prompt_box.watch(self.welcome, "chosen", self._show_next_step, init=False)
+
+    def _show_next_step(self) -> None:
+        self.prompt_box.frame.next_step = self.welcome.cursor >= 0
 
     def show_keys(self) -> None:
         """Keys may be others than before: name them again."""

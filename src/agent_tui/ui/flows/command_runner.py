@@ -81,6 +81,8 @@ def stop_opening(chat: Conversation) -> bool:
 async def _guard(chat: Conversation, flow: Flow) -> None:
     try:
         await flow()
+    except UsageError as error:
+        chat.notices.mistake(str(error))
     except AgentTuiError as error:
         chat.notices.failure(str(error))
     except Exception as error:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from rich.cells import cell_len
 from textual.content import Content
 from textual.fuzzy import FuzzySearch
+from textual.reactive import reactive
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.text import first_line, format_count, reveal
@@ -87,6 +88,9 @@ def _more(prompt: str) -> str:
 class Completion(Rows, can_focus=False):
     """The list over the prompt; the prompt keeps the focus and drives it."""
 
+    offered: reactive[Kind | None] = reactive(None, repaint=False)
+    """What there is to choose from; None while there is nothing."""
+
     def __init__(self) -> None:
         super().__init__(choose_on_click=True, pointer=True)
         self._candidates: Sequence[Candidate] = ()
@@ -122,6 +126,7 @@ class Completion(Rows, can_focus=False):
         self._candidates = candidates
         self._label_width = max((cell_len(each.label) for each in candidates), default=0)
         self.display = bool(candidates)
+        self.offered = candidates[0].kind if candidates else None
         rows = min(8, max(3, self.app.size.height // 3), max(1, len(candidates)))
         self.styles.height = rows + 2
         self.show_rows(len(candidates), cursor=0)

@@ -217,6 +217,7 @@ class PromptBox(Vertical):
 
             read_sheets(self.app, "widgets/rows.tcss", "widgets/completion.tcss")
             self._completion = Completion()
+            self.frame.follow(self._completion)
             self.mount(self._completion, before=0)
         return self._completion
 

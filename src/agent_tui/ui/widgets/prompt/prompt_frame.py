@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from rich.cells import cell_len
 from textual import on
@@ -17,13 +18,25 @@ from agent_tui.core.text import clean, first_line
 from agent_tui.ui.commands.table import name_keys_of_hint
 from agent_tui.ui.widgets.prompt.prompt import Prompt
 
+if TYPE_CHECKING:
+    from agent_tui.ui.widgets.prompt.completion import Completion, Kind
+
 _SIGN = "\u276f"
 _WIDTH = 112
 """The frame stands in the reading column, however wide the screen is."""
+_EDGES = 8
+"""The cells of the upper edge that its sentence leaves free."""
 
 
 _State: TypeAlias = Literal["read-only", "searching", "commanding", "shell", "running", "idle"]
 
+_LIST_HINTS: dict[Kind, tuple[str, ...]] = {
+    "command": ("↑↓ choose · Enter run · Tab complete · Esc close", "Enter run · Esc close"),
+    "path": ("↑↓ choose · Enter insert · Esc close", "Enter insert · Esc close"),
+    "history": ("↑↓ choose · Enter use · Esc back", "Enter use · Esc back"),
+}
+_NEXT_STEP_HINTS = ("↑↓ choose · Enter select · or type a prompt", "↑↓ choose · Enter select")
+"""While one of the things to do next is chosen, which an empty prompt takes."""
 _HINTS: dict[_State, tuple[str, ...]] = {
     "read-only": ("{help} help",),
     "searching": ("Enter use · Esc back",),
@@ -55,6 +68,12 @@ class PromptFrame(Horizontal):
 
     searching: reactive[bool] = reactive(default=False, repaint=False)
     """Whether earlier prompts are searched for what is typed."""
+
+    offered: reactive[Kind | None] = reactive(None, repaint=False)
+    """What the list over the prompt offers to choose from just now."""
+
+    next_step: reactive[bool] = reactive(default=False, repaint=False)
+    """Whether Enter in the empty prompt takes something to do next, as the welcome shows it."""
 
     elsewhere: reactive[tuple[str, ...]] = reactive((), repaint=False)
     """The keys of what has the focus instead of the prompt, longest first; else empty."""
@@ -94,12 +113,16 @@ class PromptFrame(Horizontal):
         parent = self.parent
         return min(parent.size.width, _WIDTH) if isinstance(parent, Widget) else 0
 
+    def has_room_for(self, notice: str) -> bool:
+        """Whether the upper edge holds a sentence whole."""
+        return cell_len(notice) <= self._room - _EDGES
+
     def _show_title(self) -> None:
         text, style = self.session_title, "$muted"
         if self.notice:
             text, style = self.notice, "$attention"
         shown = Content.styled(first_line(text, 400), style)
-        shown = shown.truncate(max(0, self._room - 8), ellipsis=True)
+        shown = shown.truncate(max(0, self._room - _EDGES), ellipsis=True)
         self.border_title = Content.assemble(" ", shown, " ") if text else None
 
     def _show_hint(self) -> None:
@@ -111,13 +134,22 @@ class PromptFrame(Horizontal):
         self._prompt.refresh()
 
     watch_notice = watch_session_title = _show_title
-    watch_elsewhere = watch_invitation = _show_hint
+    watch_elsewhere = watch_invitation = watch_offered = watch_next_step = _show_hint
     watch_read_only = watch_searching = watch_shell = _show_hint
 
     def watch_running(self) -> None:
         self.set_class(self.running, "-running", update=False)
         self.app.stylesheet.update_nodes((self, self._sign))  # nothing else looks different
         self._show_hint()
+
+    def follow(self, completion: Completion) -> None:
+        """Say what the keys do in the list over the prompt, while it offers something."""
+        self.watch(completion, "offered", partial(setattr, self, "offered"), init=False)
+
+    @on(Prompt.Changed)
+    def _follow_text(self) -> None:
+        if self.next_step:
+            self._show_hint()
 
     @on(Prompt.ModeChanged)
     def _show_mode(self) -> None:
@@ -155,4 +187,8 @@ class PromptFrame(Horizontal):
     def _hints(self) -> tuple[str, ...]:
         if self.elsewhere and not self.read_only:
             return self.elsewhere
+        if self.offered is not None and not self.read_only:
+            return _LIST_HINTS[self.offered]
+        if self.next_step and not self._prompt.text:
+            return _NEXT_STEP_HINTS
         return tuple(name_keys_of_hint(self.app, hint) for hint in _HINTS[self._state])
