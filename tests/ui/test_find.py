@@ -350,11 +350,11 @@ async def test_the_keys_of_the_line_go_through_every_row_of_a_find(
         here.chat.timeline.append(AssistantBlock("zebra one\n\nzebra two"))
         await here.pilot.press("ctrl+f", *"zebra")
         count = find_bars(here)[0].query_one("#find-count", Static)
-        told = [str(count.render()).rpartition(" · ↑↓")[0]]
+        told = [str(count.render()).rpartition(" · ↑ older ↓ newer")[0]]
         for _ in range(3):
             await here.pilot.press("up")
-            told.append(str(count.render()).rpartition(" · ↑↓")[0])
-        assert told == ["1 of 2 · 2 of 2 here", "1 of 2 · 1 of 2 here", "2 of 2", told[0]]
+            told.append(str(count.render()).rpartition(" · ↑ older ↓ newer")[0])
+        assert told == ["1 of 2, line 2 of 2", "1 of 2, line 1 of 2", "2 of 2", told[0]]
 
 
 async def test_a_find_is_forgotten_where_a_revert_takes_its_block_away() -> None:

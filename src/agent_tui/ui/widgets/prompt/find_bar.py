@@ -81,7 +81,7 @@ class FindBar(Horizontal):
     def __init__(self, *, is_hinted: bool = False) -> None:
         super().__init__()
         self.display = False
-        self._keys = "↑↓ next" if is_hinted else "↑↓ next · Esc close"
+        self._way_out = "" if is_hinted else " · Esc close"
         self._searched: Searched | None = None
         self._line = LineInput("Find in this session")
         self._count = Static(id="find-count")
@@ -169,9 +169,10 @@ class FindBar(Horizontal):
             self._say("not found" if done else "searching")
             return
         more = "" if done else "+"
-        keys = self._keys if self._is_shown else _ELSEWHERE
+        arrows = "↑ older ↓ newer" if self._searched.newest_first else "↑↓ next"
+        keys = f"{arrows}{self._way_out}" if self._is_shown else _ELSEWHERE
         row, rows = self._searched.place_in_found
-        here = f" · {row} of {rows:,} here" if rows > 1 else ""
+        here = f", line {row} of {rows:,}" if rows > 1 else ""
         self._say(f"{self._place + 1:,} of {len(self._found):,}{more}{here} · {keys}")
 
     def _say(self, text: str) -> None:
