@@ -114,6 +114,23 @@ async def test_question_and_choices_are_on_the_screen(size: tuple[int, int]) -> 
             assert said in app.text
 
 
+@pytest.mark.parametrize(
+    ("question", "size", "hint"),
+    [
+        (CHOOSE, (80, 24), "↑↓ choose · Enter answer · PgUp PgDn scroll · Esc skip"),
+        (CHOOSE, (54, 24), "─ Enter answer · PgUp PgDn scroll · Esc skip ─"),
+        (CHOOSE, (40, 12), "─ PgUp PgDn scroll · Esc skip ─"),
+        (OPEN, (80, 24), "─ Enter answer · PgUp PgDn scroll · Esc skip ─"),
+    ],
+)
+async def test_the_keys_that_answer_are_named_as_far_as_there_is_room(
+    question: Question, size: tuple[int, int], hint: str
+) -> None:
+    async with (app := ask(question)).run_test(size=size) as pilot:
+        await until_painted(pilot)
+        assert hint in app.text
+
+
 async def test_what_the_agent_writes_is_no_markup_and_no_escape() -> None:
     hostile = Question("q3", "[@click=app.quit]x[/] \x1b[31m", ("[/oops \x1b]0;t\x07",))
     async with (app := ask(hostile)).run_test() as pilot:

@@ -33,7 +33,11 @@ from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _OTHER = "Another answer …"
-_HINT = "Enter answer · PgUp PgDn scroll · Esc skip"
+_HINTS = (
+    "↑↓ choose · Enter answer · PgUp PgDn scroll · Esc skip",
+    "Enter answer · PgUp PgDn scroll · Esc skip",
+    "PgUp PgDn scroll · Esc skip",
+)
 _HINT_OF_LINE = "Enter answer · Esc back"
 
 
@@ -85,7 +89,7 @@ class QuestionScreen(Sheet[str]):
     def compose(self) -> ComposeResult:
         with SheetFrame(id="question") as box:
             box.border_title = Content("The agent asks")
-            box.border_subtitle = Content(_HINT)
+            box.border_subtitle = Content(_HINTS[0])
             yield self._text
             yield self._choices
             yield self._line
@@ -166,7 +170,7 @@ class QuestionScreen(Sheet[str]):
 
     def _go_to_line(self) -> None:
         self._answers.go_to_line()
-        self.query_one("#question").border_subtitle = Content(_HINT)
+        self.query_one("#question").border_subtitle = Content(self._hint)
 
     def on_paste(self, event: events.Paste) -> None:
         if self._choices.count and not self._is_writing:
@@ -194,7 +198,14 @@ class QuestionScreen(Sheet[str]):
         width = self.columns + 2
         ways = "Esc skip" if self._choices.count else "Tab answer · Esc skip"
         words = told_of_draft(self._prompt, ways, width)
-        self.query_one("#question").border_subtitle = Content(words or _HINT)
+        self.query_one("#question").border_subtitle = Content(words or self._hint)
+
+    @property
+    def _hint(self) -> str:
+        """The keys of the question, as many as its frame holds."""
+        room = (self.query_one("#question").size.width or self.size.width - 6) - 4
+        hints = _HINTS if self._choices.count else _HINTS[1:]
+        return next((each for each in hints if len(each) <= room), hints[-1])
 
     def _tick(self) -> None:
         """Give the held answer once nothing was typed behind it."""
