@@ -50,6 +50,14 @@ async def test_a_past_compaction_looks_as_its_preview_did(talk: Context) -> None
     assert view.losses == draft.view.losses
 
 
+async def test_a_summary_is_listed_by_what_it_says(talk: Context) -> None:
+    await apply_draft(talk, await draft_compaction(talk, summarise=says(SUMMARY)))
+    await add_turn(talk, 7)
+    again = await draft_compaction(talk, summarise=says(SUMMARY))
+    (row,) = (each for each in again.view.before if each.role == "summary")
+    assert row.text.startswith(SUMMARY.strip()[:40])
+
+
 @pytest.mark.parametrize("scale", [0.5, 1.4])
 async def test_what_another_count_measured_is_told_in_parts_of_that_measure(
     talk: Context, scale: float

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from agent_tui.context.compaction.strategies.registry import describe_strategies
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.screens.context.compaction_preview import _choice_of
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 from tests.ui.stage import Stage
@@ -44,6 +46,15 @@ async def test_a_note_is_left_out_where_a_letter_of_it_would_stand(
         assert "Find servers on this computer" in app.text
         assert ("needs a key" in app.text) == is_noted
         assert "n…" not in app.text
+
+
+async def test_what_each_strategy_keeps_is_told_whole_in_a_usual_window() -> None:
+    told = [_choice_of(each) for each in describe_strategies(8_000)]
+    async with (app := Stage(screen=ChoiceScreen("Strategy", told, told[0].value))).run_test(
+        size=(80, 24)
+    ) as pilot:
+        await pilot.pause()
+        assert all(each.note in app.text for each in told)
 
 
 async def test_what_stands_in_an_empty_field_is_cut_with_a_mark() -> None:

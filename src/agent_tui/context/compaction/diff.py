@@ -131,7 +131,8 @@ def role_of(message: Message) -> str:
 
 def message_text(message: Message) -> str:
     """What a message says, with the calls it makes, cut to what a pane can show."""
-    text = words_of(message.content)[:_SHOWN_CHARS]
+    text = summary_text(message) if is_summary(message) else words_of(message.content)
+    text = text[:_SHOWN_CHARS]
     if not isinstance(message, AssistantMessage) or not message.tool_calls:
         return text
     calls = [f"→ {call.name} {call.arguments[:_SHOWN_ARGUMENTS]}" for call in message.tool_calls]

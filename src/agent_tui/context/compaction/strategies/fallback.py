@@ -18,7 +18,7 @@ class Fallback:
 
     def describe(self, window: int) -> str:
         """In a few words, whatever the window."""
-        return f"keep the newest {self.share:.0%} and drop the rest: no model is asked"
+        return f"keep the newest {self.share:.0%} and drop the rest; asks no model"
 
     def keep(self, room: Room) -> frozenset[int]:
         """The newest steps that fit into the share."""

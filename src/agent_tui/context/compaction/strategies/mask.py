@@ -18,7 +18,7 @@ class Mask:
 
     def describe(self, window: int) -> str:
         """In a few words, whatever the window."""
-        return f"keep all, but mask tool output older than {self.tokens:,} tokens"
+        return f"mask tool output older than {self.tokens:,} tokens"
 
     def keep(self, room: Room) -> frozenset[int]:
         """Everything."""
