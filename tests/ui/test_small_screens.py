@@ -344,6 +344,8 @@ async def test_attribution_says_what_a_revert_to_a_chosen_checkpoint_would_free(
         assert "revert to \u25c7 3" in app.text
         await pilot.press("c")
         await pilot.pause(0.2)
+        assert "Enter show what it frees" in app.text
+        assert "preview revert" not in app.text, "nothing is reverted from here"
         await pilot.press("home", "enter")
         await pilot.pause(0.2)
         assert "-400" in app.text

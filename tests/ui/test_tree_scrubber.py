@@ -169,10 +169,22 @@ async def test_two_branches_stand_side_by_side_from_where_they_part() -> None:
         assert "4 messages in both  1 only on the left, 2 only on the right" in text
         row = next(line for line in text.splitlines() if "old [red]" in line)
         assert "new" in row
+        assert row.split()[1] == "user", "who asks is called that wherever messages are listed"
         assert "archive 1  5 messages · 50" in text
         assert "one" not in text.replace("one marked", "")
         await pilot.press("home", "enter")
         assert "three" in await shown(app, pilot)
+
+
+async def test_two_branches_that_say_the_same_have_no_differences_to_go_to() -> None:
+    async def load() -> Comparison:
+        same = talk("one", "two", "three")
+        return compare_branches(("archive 1", same), ("now", same), lambda _message: 10)
+
+    async with (app := Stage(screen=CompareScreen(load))).run_test(size=(100, 20)) as pilot:
+        text = await shown(app, pilot)
+        assert "3 messages in both  no differences" in text
+        assert "[ ]" not in text
 
 
 async def test_below_two_branches_stand_the_messages_of_the_row() -> None:

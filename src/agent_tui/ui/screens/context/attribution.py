@@ -41,6 +41,20 @@ class _Line:
     revert_frees: int
 
 
+class _MeasuredScreen(CheckpointsScreen):
+    """The same list, to choose of which revert the screen below tells: nothing is reverted."""
+
+    BINDINGS = [
+        Binding(
+            "enter",
+            "choose",
+            "show what it frees",
+            key_display="Enter",
+            id="checkpoints-choose",
+        ),
+    ]
+
+
 class AttributionScreen(Panel[None]):
     """The table behind the gauge.
 
@@ -105,7 +119,7 @@ class AttributionScreen(Panel[None]):
 
     @work(exclusive=True, group="attribution-choice")
     async def action_choose_checkpoint(self) -> None:
-        chosen = await self.app.push_screen_wait(CheckpointsScreen(self._checkpoints))
+        chosen = await self.app.push_screen_wait(_MeasuredScreen(self._checkpoints))
         if isinstance(chosen, int):
             self._checkpoint = chosen
             self._load()

@@ -51,6 +51,7 @@ class CompareScreen(Panel[None]):
         self._load_comparison = load
         self.pairs = Pairs()
         self._left, self._right = Preview(), Preview()
+        self._differs = True
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -72,12 +73,15 @@ class CompareScreen(Panel[None]):
             return
         both = sum(map(found.is_same, found.pairs))
         left, right = len(found.left.messages) - both, len(found.right.messages) - both
+        self._differs = bool(left or right)
+        parts = f"{left:,} only on the left, {right:,} only on the right"
         self.show_heading(
             "Compare",
             f"{format_count(both, 'message')} in both",
-            f"{left:,} only on the left, {right:,} only on the right",
+            parts if self._differs else "no differences",
         )
         self.pairs.show_comparison(found)
+        self.refresh_bindings()
         self._draw_columns()
 
     async def on_resize(self) -> None:
@@ -94,6 +98,8 @@ class CompareScreen(Panel[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "other_side" and self.pairs.side is None:
+            return False
+        if action == "next_difference" and not self._differs:
             return False
         return super().check_action(action, parameters)
 

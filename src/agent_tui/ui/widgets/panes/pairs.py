@@ -18,7 +18,7 @@ Side: TypeAlias = Literal["left", "right"]
 
 _BETWEEN = " │ "
 _TOKENS_WIDTH = 7
-_STYLES = {"you": "$user", "agent": "$assistant", "tool": "$tool", "summary": "$compaction"}
+_STYLES = {"user": "$user", "agent": "$assistant", "tool": "$tool", "summary": "$compaction"}
 
 
 class Pairs(Rows):
@@ -171,7 +171,7 @@ def _words(message: Message) -> tuple[str, str]:
     """Who speaks, and what is said in one line."""
     match message:
         case UserMessage(origin=origin):
-            who = _SPEAKERS.get(origin or "human", "you")
+            who = _SPEAKERS.get(origin or "human", "user")
             return who, describe_record(message)
         case AssistantMessage():
             return "agent", describe_record(message)
