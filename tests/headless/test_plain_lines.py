@@ -32,6 +32,7 @@ from agent_tui.core.messages import CommandDisplay, ToolCall, ToolResult, text_o
 from agent_tui.core.records import ToolMessage
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Usage
+from agent_tui.core.words import CANCELLED
 from agent_tui.headless.plain import commands, telling
 from agent_tui.headless.plain.asking import ask_lines
 from agent_tui.headless.plain.conversation import _PlainConversation
@@ -125,6 +126,7 @@ def test_what_is_drawn_over_and_over_on_a_screen_is_silent() -> None:
         (Reverted(OperationReport("user", 1, 3, messages_left=2)), "Reverted: 2 messages removed. "
          "Undo with /undo."),
         (CompactionFinished(None, "nothing to summarise"), "Not compacted: nothing to summarise"),
+        (CompactionFinished(None, CANCELLED), "The compaction was cancelled."),
         (SubagentEvent("c1", "explorer", "s", ToolStarted(CALL)), "Subagent explorer: running "
          "read_file tides.txt"),
     ],

@@ -99,7 +99,7 @@ async def test_a_call_that_changed_files_offers_to_revert_them(
         status = here.chat.status
         await here.until(lambda: status.notice.endswith("reverted. Undo with Alt+U."))
         here.app.chat_screen.run_command("undo")
-        await here.until(lambda: status.notice == "Undid the revert of files")
+        await here.until(lambda: status.notice == "Undid the revert of files. Redo with Alt+R.")
         assert not any("Undo with" in plain_text(block) for block in here.shown)
 
 

@@ -124,7 +124,7 @@ async def test_undo_is_offered_in_the_sessions_once_something_was_deleted() -> N
     [
         (ChoiceScreen("Agent", []), "Esc back"),
         (ChoiceScreen("Agent", [Choice("a", "a")]), "↑↓ choose · Enter select · Esc back"),
-        (ChoiceScreen("Tools", [Choice("", "a")], enter=""), "↑↓ choose · Esc back"),
+        (ChoiceScreen("Tools", [Choice("", "a")], enter=""), "↑↓ move · Esc back"),
         (PickerScreen("Model", []), "Esc back"),
         (PickerScreen("Model", [Pick("a", "a")]), "↑↓ choose · Enter select · Esc back"),
     ],

@@ -31,7 +31,7 @@ OUTCOMES: dict[Outcome, str] = {
 """What an outcome is called wherever one is told; one that is as it should be is not."""
 
 
-CANCELLED = "cancelled"
+CANCELLED = "The compaction was cancelled."
 """Why a compaction was not made that a person interrupted."""
 
 

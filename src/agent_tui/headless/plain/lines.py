@@ -51,7 +51,7 @@ from agent_tui.core.messages import ToolCall, ToolResult
 from agent_tui.core.modes import MODE_HELP
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.text import first_line, format_count, reveal
-from agent_tui.core.words import OUTCOMES, operation_words, outcome_of
+from agent_tui.core.words import CANCELLED, OUTCOMES, operation_words, outcome_of
 from agent_tui.headless.plain.telling import MARK, quote
 
 _SUBJECTS = ("command", "pattern", "query", "path", "file_path", "url")
@@ -137,6 +137,8 @@ class PlainLines:
                 return [f"Compacting a context of {format_tokens(tokens)} tokens."]
             case CompactionFinished(report, reason):
                 if report is None:
+                    if reason == CANCELLED:
+                        return [reason]
                     return [f"Not compacted: {reason}"] if reason else []
                 return [_compacted(report)]
             case Reverted(report):

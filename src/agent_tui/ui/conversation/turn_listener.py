@@ -134,7 +134,10 @@ class TurnListener:
         if report.reason == "user":
             self._revert_hint.learn()
         if report.told:
-            self._chat.notices.hint(report.told)
+            # The way back from a revert is told where it is made.
+            back = {"undo": " Redo with {redo}.", "redo": " Undo with {undo}."}
+            way = name_keys(self._chat.app, back.get(report.reason, ""))
+            self._chat.notices.hint(f"{report.told}.{way}" if way else report.told)
         if not report.moved:
             if self._chat.session is not None:
                 self._chat.timeline.settle()

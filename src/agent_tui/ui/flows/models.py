@@ -220,10 +220,10 @@ def _usage_row(row: CostRow, who: str = "") -> Choice:
     return Choice(
         row.name,
         f"{who}{row.name or 'unknown model'}",
+        f"{'price unknown' if row.cost is None else format_cost(row.cost)} · "
         f"{format_count(row.calls, 'request')} · {format_tokens(row.usage.input_tokens)} in "
         f"({format_tokens(row.usage.cached_tokens)} cached) · "
-        f"{format_tokens(row.usage.output_tokens)} out · "
-        f"{'price unknown' if row.cost is None else format_cost(row.cost)}",
+        f"{format_tokens(row.usage.output_tokens)} out",
     )
 
 

@@ -65,7 +65,7 @@ class ChoiceScreen(Popup[str]):
         self._current = current
         self._renew = renew
         self._note = clean(note)
-        hints = (("↑↓", "choose"), ("Enter", enter), ("Esc", "back"))
+        hints = (("↑↓", "choose" if enter else "move"), ("Enter", enter), ("Esc", "back"))
         offered = hints if choices else without_rows(hints)
         self._hints = [hint for hint in offered if hint[1]]
         at = begin_at or current
