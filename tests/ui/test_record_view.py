@@ -1,5 +1,6 @@
 """Each record is shown as what it is, and calls stand with their results."""
 
+from agent_tui.core.file_changes import FileChange
 from agent_tui.core.messages import MediaPart, TextPart, ThinkPart, ToolCall
 from agent_tui.core.records import (
     AssistantMessage,
@@ -15,10 +16,12 @@ from agent_tui.core.records import (
     TurnEndRecord,
     UsageRecord,
     UserMessage,
+    WorkspaceRecord,
 )
 from agent_tui.ui.blocks import (
     AssistantBlock,
     BranchBlock,
+    Changed,
     CheckpointBlock,
     LabelBlock,
     NoticeBlock,
@@ -51,6 +54,19 @@ def test_parallel_calls_stand_in_the_order_they_were_made() -> None:
     assert first == ToolBlock("1", "one", "{}", "ok", "of one")
     assert usage is None
     assert second == ToolBlock("2", "two", "{}", "ok", "of two")
+
+
+def test_what_each_of_many_calls_changed_is_found_behind_all_their_results() -> None:
+    calls = tuple(ToolCall(str(number), "edit_file", "{}") for number in range(40))
+    found = [
+        WorkspaceRecord("tool_call", (FileChange(f"{n}.py", None, None, n, 1),), call=str(n))
+        for n in range(40)
+    ]
+    results = [ToolMessage(call.id, "Done.") for call in calls]
+    shown = show([AssistantMessage("", calls), *results, *found])
+    assert [block.changed for block in shown if isinstance(block, ToolBlock)] == [
+        Changed(1, n, 1) for n in range(40)
+    ]
 
 
 def test_a_call_without_a_result_stands_with_its_answer() -> None:

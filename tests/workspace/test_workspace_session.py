@@ -16,11 +16,13 @@ from agent_tui.agent.workspace_watch import UNWRITTEN
 from agent_tui.core.errors import StorageError
 from agent_tui.core.events import FilesChanged
 from agent_tui.core.messages import ToolCall
-from agent_tui.core.records import Record, WorkspaceRecord
+from agent_tui.core.records import Record, ToolMessage, WorkspaceRecord
 from agent_tui.library.exports.table import FORMATS
 from agent_tui.providers.demo.scenario import Reply, ScriptedCall
 from agent_tui.runtime.files.watching import tend_store, unlisted_forks
 from agent_tui.runtime.stored.exporting import export_view
+from agent_tui.ui.blocks import Changed, ToolBlock
+from agent_tui.ui.widgets.timeline.record_view import RecordBlocks
 from agent_tui.workspace.capture import Capture
 from agent_tui.workspace.limits import Limits
 from agent_tui.workspace.store import ContentStore, read_refs
@@ -398,7 +400,11 @@ async def test_files_go_back_after_a_compaction(tmp_path: Path) -> None:
         await stage.session.files.timeline()
         await stage.operations.compact()
         assert "compacted" in stage.transcript()
-        assert not captures(stage)  # they are in the archive now
+        # The first is in the archive now, the last told with the call that was kept.
+        assert [change.path for each in captures(stage) for change in each.delta] == [
+            "b.txt",
+            "c.txt",
+        ]
         plan = await stage.session.files.plan_since(uuid)
         await stage.operations.revert_files(plan, plan.default)
         assert (work / "a.txt").read_text() == "one\ntwo\nthree\n"
@@ -408,6 +414,24 @@ async def test_files_go_back_after_a_compaction(tmp_path: Path) -> None:
     async with Stage(tmp_path, yolo=True, capture=True, resume=session_id) as stage:
         await stage.operations.undo()
         assert (stage.workspace / "b.txt").read_text() == "shell\n"
+
+
+async def test_what_a_kept_call_changed_is_still_told_after_a_compaction(tmp_path: Path) -> None:
+    summary = Reply(text="Things were broken.")
+    async with Stage(tmp_path, *script(), compactions=(summary,), yolo=True, capture=True) as stage:
+        await stage.say("Break things " * 400)
+        before = await stage.session.files.timeline()
+        told = [each for each in captures(stage) if each.call]
+        await stage.operations.compact()
+        records = list(stage.session.view.records)
+        kept = [each.tool_call_id for each in records if isinstance(each, ToolMessage)]
+        assert kept == [told[-1].call]
+        assert captures(stage) == told[-1:]
+        blocks = RecordBlocks(records)
+        shown = [blocks.block(index) for index in range(len(records))]
+        changed = [block.changed for block in shown if isinstance(block, ToolBlock)]
+        assert changed == [Changed(1, 1, 0)]
+        assert await stage.session.files.timeline() == before
 
 
 async def test_a_prompt_does_not_wait_for_a_capture(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from agent_tui.agent.settle import settle
 from agent_tui.agent.wire import Wire
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.events import CheckpointMade, Event, FilesChanged
+from agent_tui.core.events import CheckpointMade, Event, sum_up
 from agent_tui.core.file_changes import ChangeCause, FileChange
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import Record, WorkspaceRecord
@@ -155,7 +155,7 @@ class WorkspaceWatch:
                     )
                 else:
                     await self._settle()
-        self._wire.emit(summarise(revert))
+        self._wire.emit(sum_up(revert))
 
     async def _capture_before(self, call: ToolCall, *, beside: bool) -> None:
         assert self._capture is not None
@@ -248,7 +248,7 @@ class WorkspaceWatch:
             if found.status == "captured":
                 await self._settle()
             if call or found.delta or found.status == "none":
-                self._wire.emit(summarise(record))
+                self._wire.emit(sum_up(record))
             return record
         self._unsure = UNWRITTEN  # whoever acts next did not change that
         return None
@@ -276,15 +276,3 @@ def _beyond(delta: tuple[FileChange, ...], known: tuple[FileChange, ...]) -> Ite
             yield change
         elif (left := reverted[change.path]) != change.new:
             yield replace(change, old=left)
-
-
-def summarise(record: WorkspaceRecord) -> FilesChanged:
-    """What a capture found, in numbers."""
-    added, removed = count_lines(record.delta)
-    why = record.why if record.status == "none" else ""
-    return FilesChanged(record.call, record.cause, len(record.delta), added, removed, why)
-
-
-def count_lines(delta: tuple[FileChange, ...]) -> tuple[int, int]:
-    """The lines that were added and removed in all files together."""
-    return sum(each.added for each in delta), sum(each.removed for each in delta)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import ChangeCause
@@ -10,6 +10,9 @@ from agent_tui.core.messages import Display, MediaPart, ToolCall, ToolResult
 from agent_tui.core.modes import ApprovalMode
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.usage import Gauge, Usage
+
+if TYPE_CHECKING:
+    from agent_tui.core.records import WorkspaceRecord
 
 TurnEnd: TypeAlias = Literal[
     "done", "cancelled", "rejected", "max_steps", "limit", "repetition", "failed"
@@ -186,6 +189,14 @@ class FilesChanged:
     added: int = 0
     removed: int = 0
     why: str = ""
+
+
+def sum_up(capture: WorkspaceRecord) -> FilesChanged:
+    """What a capture found, in numbers: the same while it happens and from the log."""
+    added = sum(each.added for each in capture.delta)
+    removed = sum(each.removed for each in capture.delta)
+    why = capture.why if capture.status == "none" else ""
+    return FilesChanged(capture.call, capture.cause, len(capture.delta), added, removed, why)
 
 
 @dataclass(frozen=True, slots=True)

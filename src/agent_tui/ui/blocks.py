@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.messages import Display, MediaPart
 from agent_tui.core.origins import Origin
 from agent_tui.core.text import format_count
 from agent_tui.core.words import Outcome
+
+if TYPE_CHECKING:
+    from agent_tui.core.events import FilesChanged  # not for the first frame
 
 ToolState: TypeAlias = Literal["pending", "queued", "approval", "question", "running"] | Outcome
 Level: TypeAlias = Literal["info", "warning", "error"]
@@ -35,6 +38,11 @@ class Changed:
     added: int
     removed: int
     why: str = ""
+
+
+def changed_by(found: FilesChanged) -> Changed:
+    """What the row of a call says that it changed."""
+    return Changed(found.files, found.added, found.removed, found.why)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_tui.core.records import (
@@ -15,8 +15,10 @@ from agent_tui.core.records import (
     SessionHeader,
     SystemPrompt,
     TitleRecord,
+    ToolMessage,
     UsageRecord,
     UserMessage,
+    WorkspaceRecord,
     is_message,
 )
 from agent_tui.sessions.replay import Entry, SessionState
@@ -55,6 +57,36 @@ def read_parts(state: SessionState, size: int) -> LogParts:
         messages=tuple(entry for entry in path if is_message(entry.record)),
         path=tuple(path),
     )
+
+
+def with_captures(
+    parts: LogParts, kept: Iterable[tuple[Entry, Record | Entry]]
+) -> Iterator[Record | Entry]:
+    """What is kept of each message, followed by what that call or command changed in files.
+
+    Without it the log would no longer tell this of a message that it still holds.
+    """
+    captures = _captures_by_message(parts.path)
+    for entry, staying in kept:
+        yield staying
+        yield from captures.get(entry.offset, ())
+
+
+def _captures_by_message(path: Iterable[Entry]) -> dict[int, list[Entry]]:
+    """The captures of calls by the offset of the call's result, of commands by that of theirs."""
+    found: dict[int, list[Entry]] = {}
+    results: dict[str, int] = {}
+    last = -1
+    for entry in path:
+        record = entry.record
+        if is_message(record):
+            last = entry.offset
+            if isinstance(record, ToolMessage):
+                results[record.tool_call_id] = last
+        # A capture of no known checkpoint counts as of the one before it in the log: not moved.
+        elif isinstance(record, WorkspaceRecord) and record.call and record.checkpoint_uuid:
+            found.setdefault(results.get(record.call, last), []).append(entry)
+    return found
 
 
 def assemble_log(

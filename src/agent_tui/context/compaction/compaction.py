@@ -10,7 +10,11 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from agent_tui.context.compaction.assembly import assemble_log, assemble_masked_log
+from agent_tui.context.compaction.assembly import (
+    assemble_log,
+    assemble_masked_log,
+    with_captures,
+)
 from agent_tui.context.compaction.diff import view_past
 from agent_tui.context.compaction.fallback_notes import write_fallback_notes
 from agent_tui.context.compaction.in_parts import Summarise, summarise_brief
@@ -180,8 +184,9 @@ def _new_log(draft: CompactionDraft, archive: int, usage: UsageRecord) -> list[R
     if plan.is_mask:
         masks: dict[int, Record] = {entries[i].offset: each for i, each in plan.masks.items()}
         return assemble_masked_log(plan.parts, record, masks, usage)
-    kept: list[Record | Entry] = [plan.masks.get(i) or entries[i] for i in plan.selection.kept]
-    return assemble_log(plan.parts, record, _summary_message(plan, draft.summary), kept, usage)
+    kept = [(entries[i], plan.masks.get(i) or entries[i]) for i in plan.selection.kept]
+    staying = list(with_captures(plan.parts, kept))
+    return assemble_log(plan.parts, record, _summary_message(plan, draft.summary), staying, usage)
 
 
 async def _correct_late_usage(context: Context, usage: UsageRecord, first_late: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_tui.context.compaction.assembly import read_parts
+from agent_tui.context.compaction.assembly import read_parts, with_captures
 from agent_tui.context.context import Context
 from agent_tui.context.filters import ContextFilter, filter_messages
 from agent_tui.context.tokens.message_tokens import messages_of
@@ -42,6 +42,7 @@ async def trim_context(context: Context, wanted: ContextFilter) -> int:
             dropped=len(messages) - len(staying),
         )
         usage = UsageRecord(after, estimated=True)
-        return [*parts.in_force, record, Checkpoint(0), *staying, usage]
+        logged = with_captures(parts, zip(staying, staying, strict=True))
+        return [*parts.in_force, record, Checkpoint(0), *logged, usage]
 
     return await context.log.compact(mark, build)

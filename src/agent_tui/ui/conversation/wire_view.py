@@ -70,6 +70,7 @@ from agent_tui.ui.blocks import (
     ToolBlock,
     ToolState,
     UserBlock,
+    changed_by,
     turn_end_block,
 )
 from agent_tui.ui.conversation.subagent_lines import SubagentLines
@@ -330,7 +331,7 @@ class WireView:
 
     def _show_changes(self, event: FilesChanged) -> None:
         """Say at a call, or a person's command, what it changed on disk; maybe after its turn."""
-        changed = Changed(event.files, event.added, event.removed, event.why)
+        changed = changed_by(event)
         is_shell = self._shell_block is not None and self._shell_block[1].command == event.call
         if event.cause == "shell" and self._shell_block is not None and is_shell:
             index, shell = self._shell_block

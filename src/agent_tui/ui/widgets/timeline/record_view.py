@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from agent_tui.core.events import sum_up
 from agent_tui.core.messages import (
     CommandDisplay,
     Content,
@@ -73,6 +74,7 @@ from agent_tui.ui.blocks import (
     ToolBlock,
     UnknownBlock,
     UserBlock,
+    changed_by,
     turn_end_block,
 )
 from agent_tui.ui.renderers.long_text import MOST_ROWS
@@ -81,6 +83,8 @@ _SEEN_CHARS = 20_000
 _LOOK = 16
 """Records to look through for a neighbour: logs keep what belongs together together."""
 _LOOK_TOOLS = 1_000
+_LOOK_CAPTURES = 100
+"""What many calls that run at once changed stands behind the results of all of them."""
 _NOTICE_ROWS = 8
 _NO_LOSSES: Mapping[int, int] = {}
 _MARKERS = (
@@ -274,14 +278,22 @@ class RecordBlocks:
 
     def _changed_by(self, index: int, call: str) -> Changed | None:
         """What a call or a command changed on disk, as the capture near it says."""
-        for place in range(max(0, index - _LOOK), min(len(self._records), index + _LOOK)):
+        first, stop = (
+            max(0, index - _LOOK_CAPTURES),
+            min(len(self._records), index + _LOOK_CAPTURES),
+        )
+        for place in sorted(self._captures(first, stop), key=lambda place: abs(place - index)):
             record = self._records[place]
             if isinstance(record, WorkspaceRecord) and reveal(record.call) == reveal(call):
-                added = sum(change.added for change in record.delta)
-                removed = sum(change.removed for change in record.delta)
-                why = record.why if record.status == "none" else ""
-                return Changed(len(record.delta), added, removed, why)
+                return changed_by(sum_up(record))
         return None
+
+    def _captures(self, first: int, stop: int) -> list[int]:
+        """The places of captures in a slice; nothing is read for it that is on the disk."""
+        if isinstance(self._records, LazySequence) and (roles := self._records.roles(first, stop)):
+            return [place for place, role in enumerate(roles, first) if role == "_workspace"]
+        records = enumerate(self._records[first:stop], first)
+        return [place for place, record in records if isinstance(record, WorkspaceRecord)]
 
     def _call_shown_at(self, index: int, record: ToolMessage) -> tuple[ToolCall, ToolMessage]:
         asked = self._answer_before(index)
