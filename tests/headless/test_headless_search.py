@@ -106,7 +106,7 @@ def test_a_search_waits_with_a_limit_for_another_process_that_updates_the_index(
 def test_why_names_the_prompt_behind_a_line(run: CommandLine) -> None:
     told = run("why", "tide.py:1").out
     assert "prompt: Round to a tenth" in told
-    assert "the prompt was in the context then · " in told
+    assert "the prompt was still in the context · " in told
     (found,) = run("why", "tide.py:1", "--json").lines
     assert found["in_context"] is True
     assert run("why", "tide.py:7").code == 2

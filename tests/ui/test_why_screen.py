@@ -42,7 +42,7 @@ async def test_a_call_is_shown_with_its_prompt_and_the_sessions_that_repeat_it()
         lines = [line.strip() for line in stage.text.splitlines()]
         assert "Who wrote src/tide.py" in stage.text
         assert "Round it" in stage.text
-        kept = "the prompt was in the context then · claude-code · continued in T, U"
+        kept = "the prompt was still in the context · claude-code · continued in T, U"
         assert any(kept in line for line in lines), lines
 
 

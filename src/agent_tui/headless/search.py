@@ -109,9 +109,9 @@ async def explain_line(index: SearchIndex, target: str, limit: int, *, as_json: 
         tools = ", ".join(each.tools)
         say(clean(f"{format_minute(each.at)}  {tools}  {each.title or each.session_id}"))
         say(clean(f"  prompt: {each.prompt or 'unknown'}"))
-        kept = "in the context" if each.in_context else "no longer in the context"
+        kept = "still in the context" if each.in_context else "no longer in the context"
         copied = f" · continued in {', '.join(each.copied_to)}" if each.copied_to else ""
-        say(clean(f"  the prompt was {kept} then · {each.source} · {each.session_id}{copied}"))
+        say(clean(f"  the prompt was {kept} · {each.source} · {each.session_id}{copied}"))
 
 
 async def print_statistics(index: SearchIndex, by: str, since: str, *, as_json: bool) -> None:

@@ -107,9 +107,9 @@ class WhyScreen(Panel["Origin"]):
         if part == 1:
             return Content.assemble(("  \u276f ", "$user"), clean(each.prompt) or "prompt unknown")
         if part == 2:
-            kept = "in the context" if each.in_context else "no longer in the context"
+            kept = "still in the context" if each.in_context else "no longer in the context"
             copied = f" · continued in {', '.join(each.copied_to)}" if each.copied_to else ""
-            told = f"    the prompt was {kept} then · {each.source}{copied}"
+            told = f"    the prompt was {kept} · {each.source}{copied}"
             return Content.styled(clean(told), "$muted")
         return Content("")
 
