@@ -81,6 +81,13 @@ def test_a_fork_begins_at_any_entry_of_the_tree(run: CommandLine, tmp_path: Path
     assert back["prompt"] == "Read README.md"
     both = [run("sessions", "show", one["session_id"], "--json").json for one in (made, back)]
     assert both[0]["messages"] == both[1]["messages"] == checkpoints[turn]["messages_before"]
+    (log,) = (each for each in run.logs() if each.parent.name == session_id)
+    by_path = run("fork", log, "--at", turn, "--json").json
+    assert by_path["prompt"] == "Read README.md"
+    shown = run("sessions", "show", by_path["session_id"], "--json").json
+    assert shown["messages"] == both[0]["messages"]
+    refused = run("fork", log, "--at", "99")
+    assert "no checkpoint 99; it has: 0, 1" in refused.sentence
     whole = run("fork", session_id, "--json").json
     shown = run("sessions", "show", whole["session_id"], "--json").json
     assert shown["messages"] == run("sessions", "show", session_id, "--json").json["messages"]

@@ -25,7 +25,10 @@ class Command(NamedTuple):
 
 
 STRATEGIES = "last-messages, last-share, recent-tokens, mask or fallback (no model)"
-_PLACE = "a checkpoint's number, or an entry's id as tree --json shows it (default: the end)"
+_PLACE = (
+    "a checkpoint's number (a message's where the session has no checkpoints), or an entry's id as "
+    "tree --json shows it (default: the end)"
+)
 _ID = argument("id", metavar="ID", help="a session's id, or its first characters")
 _ID_OR_PATH = argument("id", metavar="ID", help="a session's id, or the path of a session file")
 _KEY = argument("key", metavar="KEY", help="a setting's name, such as context.ratio")

@@ -64,12 +64,15 @@ async def fork_session(
 ) -> None:
     """Make a session of its own of the path to an entry, or of all that a session holds now.
 
-    ``at`` is an entry's id, or the number of a checkpoint in the context. Of a file of another
-    agent it is a message's id, or its number from 1. ``part`` keeps only the newest of it.
+    ``at`` is an entry's id, or the number of a checkpoint in the context. Of another agent's
+    session that has no checkpoints it is the number of a message. ``part`` keeps only the newest.
     """
     path = Path(session_id)
     if await asyncio.to_thread(path.exists):
-        fork = await engine.stored.resume_path(path, at)
+        if _CHECKPOINT.fullmatch(at):
+            fork = await engine.stored.resume_checkpoint(path, int(at))
+        else:
+            fork = await engine.stored.resume_path(path, at)
         await _trim(engine, fork, part)
         _tell_fork(fork, as_json=as_json)
         return

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import Record, is_prompt
+from agent_tui.core.records import Checkpoint, Record, is_prompt
 from agent_tui.core.tree import Fork
+from agent_tui.history.records.checkpoints import find_checkpoint, prompt_after
 from agent_tui.importers.imported import ImportedBranch, ImportedCompaction, Records, count_messages
 from agent_tui.importers.registry import (
     import_session,
@@ -60,6 +61,24 @@ async def resume_path(new: NewSessions, path: Path, at: str) -> Fork:
     original = Original(found.source, found.session_id, found.path, found.title)
     whole = (found.records, found.compactions)
     return await resume_records(new, *whole, original, place, is_chosen=bool(at))
+
+
+async def resume_checkpoint(new: NewSessions, path: Path, checkpoint: int) -> Fork:
+    """Continue the session at a path before one of its checkpoints.
+
+    A session that has no checkpoints is continued behind the message of that number.
+
+    Raises:
+        SessionError, StorageError: it cannot be read, or has neither.
+    """
+    found = await asyncio.to_thread(import_session, path)
+    if not any(isinstance(record, Checkpoint) for record in found.records):
+        return await resume_path(new, path, str(checkpoint))
+    position = find_checkpoint(found.records, checkpoint)
+    original = Original(found.source, found.session_id, found.path, found.title)
+    whole = (found.records, found.compactions)
+    fork = await resume_records(new, *whole, original, position - 1, is_chosen=False)
+    return replace(fork, prompt=prompt_after(found.records, position))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from agent_tui.runtime.stored.importing import (
     NewSessions,
     fork_imported,
     repair_path,
+    resume_checkpoint,
     resume_path,
 )
 from agent_tui.runtime.stored.naming import name_copy, rename_log, title_of
@@ -192,6 +193,14 @@ class StoredSessions:
             SessionError, StorageError: it cannot be read, or has no such message.
         """
         return await settle(resume_path(self._new_sessions, path, at))
+
+    async def resume_checkpoint(self, path: Path, checkpoint: int) -> Fork:
+        """Continue the session at a path before a checkpoint; without any, behind a message.
+
+        Raises:
+            SessionError, StorageError: it cannot be read, or has neither.
+        """
+        return await settle(resume_checkpoint(self._new_sessions, path, checkpoint))
 
     async def read_tree(self, typed: str) -> SessionTree:
         """The tree of a session that is not open here, read without opening it.
