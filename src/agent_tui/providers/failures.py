@@ -259,6 +259,11 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
                 f"{url} forbids this ({status}): {_name_key(server)} may not use "
                 f"{server.quote(server.model)}. Choose another model, or another key."
             )
+        case 404 if not server.model:
+            return (
+                f"{url} has no list of models, or is not the right address ({status}). "
+                "Check the base URL: most end in /v1."
+            )
         case 404:
             return (
                 f"{url} has no model {server.quote(server.model)}, or is not the right "
