@@ -163,7 +163,15 @@ def test_a_session_is_exported_for_people_and_for_kimi(
 ) -> None:
     assert "What files are here?" in run("export", session_id, "--format", "markdown").out
     target = tmp_path / "context.jsonl"
-    assert run("export", session_id, "--format", "kimi", "-o", target).code == 0
+    told = run("export", session_id, "--format", "kimi", "-o", target, "--json").json
+    assert told == {"path": str(target)}
+    for form in ("markdown", "html", "kimi", "pi"):
+        told = run("export", session_id, "--format", form, "--json").json
+        assert told == {
+            "format": form,
+            "content": run("export", session_id, "--format", form).out,
+        }
+    assert run("export", session_id, "--format", "json", "--json").json["records"]
     assert target.stat().st_mode & 0o777 == 0o600
     found = run("open", target, "--json").json
     assert found["messages"] == run("sessions", "show", session_id, "--json").json["messages"]
@@ -235,7 +243,7 @@ def test_what_is_not_there_is_one_sentence(run: CommandLine, arguments: tuple[st
 
 
 def test_wrong_numbers_say_which_there_are(run: CommandLine, session_id: str) -> None:
-    assert "there are" in run("revert", session_id, "99").sentence
+    assert "no checkpoint 99; it has: 0, 1" in run("revert", session_id, "99").sentence
     assert "none" in run("restore", session_id, "7").sentence
     assert run("compact", session_id, "--strategy", "none").code == 2
 

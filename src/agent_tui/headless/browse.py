@@ -222,17 +222,28 @@ def _counts(value: object) -> object:
 
 
 async def export_session(
-    engine: Engine, source: str, form: str, output: Path | None, part: ContextFilter
+    engine: Engine,
+    source: str,
+    form: str,
+    output: Path | None,
+    part: ContextFilter,
+    *,
+    as_json: bool,
 ) -> None:
-    """Write a session in another format, to a new file or to standard output."""
+    """Write a session in another format, to a new file or to standard output.
+
+    As JSON, what is no JSON by itself becomes the ``content`` of an object.
+    """
     found = await _exported(engine, source, form, part)
     if found.redacted:
         complain(found.redacted)
-    if output is None:
+    if output is not None:
+        written = await write_private(output, found.content)
+        _say(as_json, {"path": written}, f"Exported to {clean(str(written))}")
+    elif as_json and form != "json":
+        print_json({"format": form, "content": found.content.decode("utf-8", "replace")})
+    else:
         say_bytes(found.content)
-        return
-    written = await write_private(output, found.content)
-    say(f"Exported to {clean(str(written))}")
 
 
 async def _exported(engine: Engine, source: str, form: str, part: ContextFilter) -> Exported:

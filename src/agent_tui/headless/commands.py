@@ -61,7 +61,12 @@ async def _answer(name: str, engine: Engine, options: argparse.Namespace) -> Non
             await browse.open_path(engine, options.path, as_json=as_json)
         case "export":
             await browse.export_session(
-                engine, options.id, options.format, options.output, _part(options)
+                engine,
+                options.id,
+                options.format,
+                options.output,
+                _part(options),
+                as_json=as_json,
             )
         case "repair":
             await browse.repair_session(engine, options.id, as_json=as_json)
