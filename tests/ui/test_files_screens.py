@@ -142,6 +142,26 @@ async def test_enter_answers_after_a_click_on_what_goes_back(yard: Yard) -> None
         assert app.results[0].scope == "files"
 
 
+async def test_the_key_of_a_box_is_named_where_there_is_one(yard: Yard) -> None:
+    screen = preview(yard)
+    async with (app := Stage(screen=screen)).run_test(size=(120, 36)) as pilot:
+
+        async def is_named(*, expected: bool) -> None:
+            await until(pilot, lambda: ("Space tick" in app.text) == expected, lambda: app.text)
+
+        await until(pilot, lambda: "[x]" in app.text)
+        assert screen.query_one("#answers").has_focus
+        await is_named(expected=False)
+        await pilot.press("tab")
+        await is_named(expected=True)
+        await pilot.press("home")  # the title of the agent's changes
+        await is_named(expected=False)
+        await pilot.press("down")
+        await is_named(expected=True)
+        await pilot.press("w", "w")  # the conversation only
+        await is_named(expected=False)
+
+
 async def test_a_file_that_is_ticked_twice_counts_once(yard: Yard) -> None:
     """Its agent's changes and all changes are two boxes; the wider one is what is made."""
     async with (app := Stage(screen=preview(yard))).run_test(size=(120, 36)) as pilot:

@@ -235,6 +235,20 @@ class RevertFilesScreen(Panel[RevertDecision]):
             what = f"Remove {messages}; {nothing}" if self._scope == "both" else f"Close; {nothing}"
         return _with_key(what, label_of(self.app, "revert-files-answer-first", "y"), width)
 
+    def offers(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """A box is ticked where there is one: elsewhere the key only leads to the list."""
+        return action != "tick" or (self._rows.has_focus and self._has_box)
+
+    @property
+    def _has_box(self) -> bool:
+        """Whether the row under the cursor of the list can be ticked."""
+        is_there = self._rows.cursor < len(self._lines) and not self._leaves_files
+        return is_there and self._lines[self._rows.cursor].path is not None
+
+    @on(Rows.Highlighted, "#files")
+    def _show_keys(self) -> None:
+        self.refresh_bindings()
+
     def action_tick(self) -> None:
         """Tick what is under the cursor of the list; first go there, to see what that is."""
         if self._rows.has_focus:
@@ -245,10 +259,8 @@ class RevertFilesScreen(Panel[RevertDecision]):
     @on(Rows.Chosen, "#files")
     def _tick(self) -> None:
         """Tick or untick the hunk, or all of the file, under the cursor."""
-        if not self._lines or self._leaves_files:
-            return
-        row = self._lines[self._rows.cursor]
-        if row.path is None:
+        row = self._lines[self._rows.cursor] if self._has_box else None
+        if row is None or row.path is None:
             return
         key, every = row.path.key, frozenset(hunk.id for hunk in row.path.hunks) or frozenset({0})
         before = self._choice.pop(key, frozenset())
@@ -283,6 +295,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         self._rows.redraw()
         self._scopes.redraw()
         self._answers.redraw()
+        self.refresh_bindings()
 
     @on(Rows.Chosen, "#answers")
     def _answer(self, event: Rows.Chosen) -> None:
