@@ -38,8 +38,8 @@ def save_clipboard_picture(folder: Path | None) -> str:
     ]
     if not tools:
         raise UsageError(
-            "Nothing here can read pictures from the clipboard. Install wl-paste (wl-clipboard), "
-            "xclip or pngpaste, or type @ and the picture's path."
+            "No program to read the clipboard: install wl-clipboard, xclip or pngpaste, or type @ "
+            "and a path."
         )
     for tool in tools:
         data = _ask(tool)
