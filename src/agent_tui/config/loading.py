@@ -24,6 +24,7 @@ VARIABLES: dict[str, Names] = {
 }
 """The environment's variables and what they set."""
 _OPTIONS: dict[Names, str] = {
+    ("model",): "--model",
     ("thinking",): "--thinking",
     ("agent", "max_steps"): "--max-steps",
     ("agent", "max_cost"): "--max-cost",
