@@ -52,6 +52,14 @@ def test_a_server_of_ones_own_needs_no_key_and_keeps_slashes_in_names() -> None:
     )
 
 
+def test_a_server_under_a_name_of_ones_own_is_named_before_its_model() -> None:
+    mine = {"local": ProviderSettings(base_url=OWN), "other": ProviderSettings(base_url=OWN)}
+    for model in ("local/qwen3", "other/qwen3"):
+        assert choose(Settings(providers=mine, model=model)) == (model.partition("/")[0], "qwen3")
+    assert choose(Settings(providers=mine, model="qwen/qwen3")) == ("local", "qwen/qwen3")
+    assert choose(Settings(providers=mine, model="local/qwen/qwen3")) == ("local", "qwen/qwen3")
+
+
 def test_a_named_provider_is_asked_and_a_wrong_name_tells_the_nearest() -> None:
     mine = {"mine": ProviderSettings(base_url=OWN, model="m"), "other": ProviderSettings()}
     assert choose(Settings(provider="mine", providers=mine)) == ("mine", "m")

@@ -48,7 +48,8 @@ def choose_model(settings: Settings) -> ModelChoice | None:
     """What the settings say is to be asked; None where no provider is set up.
 
     ``PROVIDER/MODEL`` names both. Many servers have slashes in their models' names, so the first
-    word counts only where it is another provider that could be asked, or the vendor itself.
+    word counts only where it is another provider that could be asked, the vendor itself, or a name
+    that the user made up.
 
     Raises:
         ConfigError: the provider that is named does not exist.
@@ -59,11 +60,16 @@ def choose_model(settings: Settings) -> ModelChoice | None:
     named = usable.get(prefix) if slash and rest else None
     if named is not None and not settings.provider and (default is None or named != default):
         return ModelChoice(named, rest)
-    if named is not None and named == default and not named.is_own:
+    if named is not None and named == default and not _is_a_vendors_word(named):
         return ModelChoice(named, rest)
     if default is None:
         return None
     return ModelChoice(default, settings.model or default.settings.model)
+
+
+def _is_a_vendors_word(spec: ProviderSpec) -> bool:
+    """Whether its name may begin a model's: a server of one's own under the name of a vendor."""
+    return spec.is_own and spec.name in PRESETS
 
 
 def _default_provider(settings: Settings, usable: dict[str, ProviderSpec]) -> ProviderSpec | None:
