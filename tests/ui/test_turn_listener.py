@@ -6,6 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from agent_tui.core.events import TurnEnd
 from agent_tui.core.modes import MODE_HELP
 from agent_tui.ui.conversation.turn_listener import TurnListener
 
@@ -24,6 +25,20 @@ def test_after_a_failure_the_prompt_says_what_helps(is_connected: bool, way: str
     chat.status.is_connected = is_connected
     TurnListener(chat).turn_finished("failed", 1)
     chat.panes.invite.assert_called_once_with(way)
+
+
+@pytest.mark.parametrize(
+    ("end", "ways"),
+    [
+        ("max_steps", ["press Alt+A to continue"]),
+        ("limit", ["press Alt+A to continue"]),
+        ("repetition", []),
+    ],
+)
+def test_after_a_limit_the_prompt_says_how_to_continue(end: TurnEnd, ways: list[str]) -> None:
+    chat = Mock(app=Mock(_keymap={}), session=None)
+    TurnListener(chat).turn_finished(end, 1)
+    assert [each.args[0] for each in chat.panes.invite.call_args_list] == ways
 
 
 def test_a_long_summary_leaves_room_for_the_clock_and_the_mode() -> None:

@@ -70,6 +70,8 @@ class TurnListener:
         if end == "failed":
             self._chat.timeline.action_last()
             self._chat.panes.invite(name_keys(self._chat.app, self._way_on))
+        elif end in ("max_steps", "limit"):
+            self._chat.panes.invite(name_keys(self._chat.app, "press {retry} to continue"))
         elif end == "done" and self._is_first:
             self._revert_hint.show()
 
