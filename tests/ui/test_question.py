@@ -95,6 +95,16 @@ async def test_a_sentence_typed_at_a_question_goes_to_the_prompt(
         assert screen.guard.accepts(monotonic() + 10, monotonic() + 10)
 
 
+async def test_a_tab_that_is_pressed_too_early_makes_no_answer_of_the_next_enter() -> None:
+    (note := Note()).paste("go on")
+    async with (app := Stage(screen=QuestionScreen(CHOOSE, draft=note))).run_test() as pilot:
+        (await until_painted(pilot)).guard.show(monotonic())
+        await pilot.press("tab")
+        await pilot.pause(TYPING_GUARD_SECONDS + ENTER_PAUSE_SECONDS + 0.05)
+        await pilot.press("enter")
+        assert (app.results, note.sent) == ([], ["go on"])
+
+
 async def test_pasted_text_answers_no_choice() -> None:
     note = Note()
     async with (app := Stage(screen=QuestionScreen(CHOOSE, draft=note))).run_test() as pilot:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import assert_never
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.content import Content
@@ -17,15 +16,11 @@ from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.dialogs.answered_by_keys import AnsweredByKeys
 from agent_tui.ui.screens.dialogs.approval_options import Options
 from agent_tui.ui.screens.dialogs.sheet import SHEET_SHEETS, Above, Sheet, SheetFrame
 from agent_tui.ui.screens.dialogs.typed_answers import (
-    TICK_SECONDS,
-    Counts,
     Draft,
-    Dropped,
-    Held,
-    Sent,
     Typed,
     TypedAnswers,
     told_of_draft,
@@ -68,7 +63,7 @@ def _is_plan(request: ApprovalRequest) -> bool:
     return request.display is None and request.call.name == PRESENT_PLAN
 
 
-class ApprovalScreen(Sheet[ApprovalAnswer]):
+class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
     """Shows one request and is dismissed with the answer; Esc reject.
 
     The action stands there whole and can be scrolled; the cursor starts on Reject.
@@ -104,13 +99,13 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         self._draft = display.command if isinstance(display, CommandDisplay) else ""
         self._can_edit = bool(self._draft) and "\n" not in self._draft and not self._action.warning
         self._is_plan = _is_plan(request)
-        self._options = Options(
+        self._rows = self._options = Options(
             request.offers,
             can_edit=self._can_edit,
             can_keep=request.can_keep,
             is_plan=self._is_plan,
         )
-        self._answers = TypedAnswers(
+        self._judge = TypedAnswers(
             self.guard,
             self._options.keys(),
             [answer.hold_seconds for answer in self._options.answers],
@@ -153,7 +148,6 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         says_the_same = self.request.title.strip() in told
         self.query_one("#approval-title").display = not says_the_same
         self._options.cursor = self._options.row_of("reject")
-        self._ticking = self.set_interval(TICK_SECONDS, self._tick, pause=True)
         self._show_draft()
 
     def fit(self) -> None:
@@ -202,43 +196,11 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         if self.guard.is_hidden:
             self.call_after_refresh(self._begin_guard)
 
-    def on_key(self, event: events.Key) -> None:
-        """Take an answer, or leave to the prompt what was meant for it."""
-        if self._is_writing:
-            return
-        character = event.character if event.is_printable else None
-        verdict = self._answers.take(event.key, character, event.time, monotonic())
-        if isinstance(verdict, Counts):
-            self._options.release()
-            return
-        event.stop()
-        event.prevent_default()
-        match verdict:
-            case Typed() as typed:
-                self._leave_to_prompt(typed)
-            case Held(index):
-                self._options.hold(index)
-                self._ticking.resume()
-            case Sent():
-                self._send_prompt()
-            case Dropped():
-                pass
-            case _:
-                assert_never(verdict)
-
-    def on_paste(self, event: events.Paste) -> None:
-        if not self._is_writing:
-            event.stop()
-            self._leave_to_prompt(self._answers.take_paste(event.text, event.time))
-
     def _leave_to_prompt(self, typed: Typed) -> None:
-        """It was typed for the prompt: put it there, and show that it is not lost."""
-        self._options.release(self._options.row_of("reject"))
-        typed.put_into(self._prompt)
-        self._show_draft()
+        self._options.cursor = self._options.row_of("reject")
+        super()._leave_to_prompt(typed)
 
     def _send_prompt(self) -> None:
-        """Send what stands in the prompt, as while the agent works; the question stays open."""
         sentence = told_of_sending(self._prompt)
         self._options.show_letters(shown=not self._prompt.text)
         self.query_one("#approval").border_subtitle = Content(sentence)
@@ -257,18 +219,11 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
         """What Esc does, in the words of the answer's row."""
         return "keep planning" if self._is_plan else "reject"
 
-    def _tick(self) -> None:
-        """Give the held answer once nothing was typed behind it."""
-        if not self._answers.is_holding:
-            self._ticking.pause()
-        elif self._answers.settle(monotonic()):
-            self._ticking.pause()
-            self._release()
-            self._give(self._options.cursor)
+    def _hold(self, index: int) -> None:
+        self._options.hold(index)
 
     def _release(self) -> None:
-        """Nothing waits to be answered any longer."""
-        self._answers.release()
+        self._judge.release()
         self._options.release()
 
     def _facts(self) -> Content:
@@ -280,11 +235,12 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
     def _take_option(self, event: Rows.Chosen) -> None:
         event.stop()
         self._release()
-        self._give(event.index)
+        self.choose(event.index)
 
-    def _give(self, row: int) -> None:
+    def choose(self, index: int) -> None:
+        """Give the answer of a row, or open the line in which it is written."""
         rule = self._options.rule
-        match self._options.answers[row].name:
+        match self._options.answers[index].name:
             case "once":
                 self.dismiss(ApprovalAnswer("once"))
             case "session":
@@ -294,9 +250,9 @@ class ApprovalScreen(Sheet[ApprovalAnswer]):
             case "reject":
                 self.dismiss(ApprovalAnswer("reject"))
             case "feedback":
-                self._write_in(self._feedback, row)
+                self._write_in(self._feedback, index)
             case "edit":
-                self._write_in(self._command, row)
+                self._write_in(self._command, index)
 
     def _write_in(self, line: LineInput, index: int) -> None:
         if line is self._command:

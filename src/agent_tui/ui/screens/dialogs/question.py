@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import assert_never
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -15,17 +14,14 @@ from textual.widgets import Static
 from agent_tui.core.events import Question
 from agent_tui.core.text import clean, first_line, reveal
 from agent_tui.resources import stylesheet
+from agent_tui.ui.screens.dialogs.answered_by_keys import AnsweredByKeys
 from agent_tui.ui.screens.dialogs.sheet import SHEET_SHEETS, Above, Sheet, SheetFrame
 from agent_tui.ui.screens.dialogs.typed_answers import (
     ALLOW_HOLD_SECONDS,
-    TICK_SECONDS,
-    Counts,
     Draft,
     Dropped,
-    Held,
-    Sent,
-    Typed,
     TypedAnswers,
+    Verdict,
     told_of_draft,
     told_of_sending,
 )
@@ -52,7 +48,7 @@ class _AnswerLine(LineInput):
         self._judge(event)
 
 
-class QuestionScreen(Sheet[str]):
+class QuestionScreen(Sheet[str], AnsweredByKeys[str]):
     """Shows one question and is dismissed with the answer; Esc leaves it unanswered.
 
     Args:
@@ -77,8 +73,8 @@ class QuestionScreen(Sheet[str]):
             Static(Content(clean(question.text).strip())), id="question-text", can_focus=False
         )
         count = len(question.choices) + 1 if question.choices else 0
-        self._choices = Rows(self._draw_row, count=count, choose_on_click=True)
-        self._answers = TypedAnswers(
+        self._rows = self._choices = Rows(self._draw_row, count=count, choose_on_click=True)
+        self._judge = TypedAnswers(
             self.guard,
             {str(row + 1): row for row in range(count)},
             [ALLOW_HOLD_SECONDS] * count,
@@ -98,12 +94,11 @@ class QuestionScreen(Sheet[str]):
         pointer = "\u276f " if index == self._choices.cursor else "  "
         is_other = index == len(self.question.choices)
         text = _OTHER if is_other else first_line(reveal(self.question.choices[index]), width)
-        held = " …" if self._answers.is_holding and index == self._choices.cursor else ""
+        held = " …" if self._judge.is_holding and index == self._choices.cursor else ""
         number = (f"{index + 1} ", "$ok")
         return Content.assemble(pointer, number, (text, "$muted" * is_other), (held, "$faint"))
 
     def on_mount(self) -> None:
-        self._ticking = self.set_interval(TICK_SECONDS, self._tick, pause=True)
         self._show_draft()
         if self._choices.count:
             self._choices.styles.height = self._choices.count
@@ -131,37 +126,17 @@ class QuestionScreen(Sheet[str]):
 
     @property
     def _is_writing(self) -> bool:
-        return self._line.has_focus and self._choices.count > 0
+        return self._line.has_focus
 
-    def on_key(self, event: events.Key) -> None:
-        """Take an answer, or leave to the prompt what was meant for it."""
-        if self._is_writing:
-            return
-        character = event.character if event.is_printable else None
+    def _hear(self, event: events.Key) -> Verdict:
+        """Judge a key; where there is nothing to choose from, it may be meant for the line."""
         if self._choices.count:
-            verdict = self._answers.take(event.key, character, event.time, monotonic())
-        else:
-            verdict = self._answers.take_for_line(event.key, character, event.time, monotonic())
-        if isinstance(verdict, Counts):
-            self._release()
-            return
-        event.stop()
-        event.prevent_default()
-        match verdict:
-            case Typed() as typed:
-                self._leave_to_prompt(typed)
-            case Held(index):
-                self._choices.cursor = index
-                self._choices.redraw()
-                self._ticking.resume()
-            case Sent():
-                self._send_prompt()
-            case Dropped() if event.key == "tab":
-                self._go_to_line()
-            case Dropped():
-                pass
-            case _:
-                assert_never(verdict)
+            return super()._hear(event)
+        character = event.character if event.is_printable else None
+        verdict = self._judge.take_for_line(event.key, character, event.time, monotonic())
+        if isinstance(verdict, Dropped) and event.key == "tab":
+            self._go_to_line()
+        return verdict
 
     def on_click(self, event: events.Click) -> None:
         """A click on the line is for the answer, as Tab is."""
@@ -169,27 +144,10 @@ class QuestionScreen(Sheet[str]):
             self._go_to_line()
 
     def _go_to_line(self) -> None:
-        self._answers.go_to_line()
+        self._judge.go_to_line()
         self.query_one("#question").border_subtitle = Content(self._hint)
 
-    def on_paste(self, event: events.Paste) -> None:
-        if self._choices.count and not self._is_writing:
-            event.stop()
-            self._leave_to_prompt(self._answers.take_paste(event.text, event.time))
-
-    def _leave_to_prompt(self, typed: Typed) -> None:
-        """It was typed for the prompt: put it there, and show that it is not lost."""
-        self._release()
-        typed.put_into(self._prompt)
-        self._show_draft()
-
-    def _release(self) -> None:
-        """Nothing waits to be answered any longer."""
-        self._answers.release()
-        self._choices.redraw()
-
     def _send_prompt(self) -> None:
-        """Send what stands in the prompt, as while the agent works; the question stays open."""
         sentence = told_of_sending(self._prompt)
         self.query_one("#question").border_subtitle = Content(sentence)
 
@@ -206,15 +164,6 @@ class QuestionScreen(Sheet[str]):
         room = (self.query_one("#question").size.width or self.size.width - 6) - 4
         hints = _HINTS if self._choices.count else _HINTS[1:]
         return next((each for each in hints if len(each) <= room), hints[-1])
-
-    def _tick(self) -> None:
-        """Give the held answer once nothing was typed behind it."""
-        if not self._answers.is_holding:
-            self._ticking.pause()
-        elif self._answers.settle(monotonic()):
-            self._ticking.pause()
-            self._release()
-            self.choose(self._choices.cursor)
 
     @on(Rows.Chosen)
     def _take_choice(self, event: Rows.Chosen) -> None:
