@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -72,7 +73,9 @@ async def test_the_agents_changes_are_ticked_and_a_conflict_is_not(
         await rest(pilot, 0.3)
         assert "[-] a.py" in app.text
         assert "conflict: undoes later changes too" in app.text
-        assert "Revert 1 file and 1 part of 1 file, and remove" in app.text
+        assert re.search(
+            r"Revert 1 file and 1 part of 1 file(, and remove| and) 14 messages", app.text
+        )
         assert "\x1b[2J" not in app.text
         await pilot.press("enter")
         (decision,) = app.results
@@ -184,6 +187,21 @@ async def test_the_answers_name_the_keys_of_the_settings(yard: Yard) -> None:
         assert (revert.split()[-1], cancel.split()[-1]) == ("n", "y")
         await pilot.press("y")
         assert app.results == [None]
+
+
+@pytest.mark.parametrize("keys", [[], ["w", "w"]], ids=["both", "conversation"])
+async def test_what_is_reverted_is_said_whole_in_the_smallest_window(
+    yard: Yard, keys: list[str]
+) -> None:
+    plan = replace(yard.plan("c0"), paths=yard.plan("c0").paths[1:])
+    sheet = RevertFilesScreen("Revert?", plan, PREVIEW)
+    async with (app := Stage(screen=sheet)).run_test(size=(40, 14)) as pilot:
+        await rest(pilot, 0.3)
+        await pilot.press(*keys)
+        await rest(pilot, 0.1)
+        rows = [row for row in app.text.splitlines() if "14 messages" in row]
+        assert len(rows) == 2
+        assert not any("…" in row for row in rows)
 
 
 async def test_what_no_tick_means_is_said(yard: Yard) -> None:

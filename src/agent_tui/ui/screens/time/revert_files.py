@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -212,28 +214,40 @@ class RevertFilesScreen(Panel[RevertDecision]):
         scope = _SCOPES[index]
         preview = self._preview
         leaving = preview.messages_leaving if preview else 0
-        words = {
-            "both": "Conversation and files",
-            "files": "Files only",
-            "conversation": f"Conversation only: {format_count(leaving, 'message')} removed",
+        removed = format_count(leaving, "message")
+        words: tuple[str, ...] = {
+            "both": ("Conversation and files",),
+            "files": ("Files only",),
+            "conversation": (
+                f"Conversation only: {removed} removed",
+                f"Conversation only ({removed})",
+            ),
         }[scope]
         sign = ("● ", "$user") if scope == self._scope else ("○ ", "$muted")
-        return Content.assemble(sign, words)
+        return Content.assemble(sign, _fitting(words, width - 2))
 
     def _draw_answer(self, index: int, width: int) -> Content:
         if index:
             return _with_key("Cancel", label_of(self.app, "revert-files-answer-on", "n"), width)
         files = describe_choice(self._plan, self._choice)
         messages = format_count(self._preview.messages_leaving if self._preview else 0, "message")
-        what = {
-            "both": f"Revert {files}, and remove {messages}",
-            "files": f"Revert {files}",
-            "conversation": f"Remove {messages}; files are not changed",
+        what: tuple[str, ...] = {
+            "both": (
+                f"Revert {files}, and remove {messages}",
+                f"Revert {files}, remove {messages}",
+                f"Revert {files} and {messages}",
+            ),
+            "files": (f"Revert {files}",),
+            "conversation": (
+                f"Remove {messages}; files are not changed",
+                f"Remove {messages}; keep files",
+            ),
         }[self._scope]
         if not files and self._scope != "conversation":
-            nothing = "no file is ticked"
-            what = f"Remove {messages}; {nothing}" if self._scope == "both" else f"Close; {nothing}"
-        return _with_key(what, label_of(self.app, "revert-files-answer-first", "y"), width)
+            first = f"Remove {messages}" if self._scope == "both" else "Close"
+            what = f"{first}; no file is ticked", f"{first}; no file"
+        key = label_of(self.app, "revert-files-answer-first", "y")
+        return _with_key(_fitting(what, width - len(key) - 1), key, width)
 
     def offers(self, action: str, parameters: tuple[object, ...]) -> bool:
         """A box is ticked where there is one: elsewhere the key only leads to the list."""
@@ -303,6 +317,11 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def action_answer(self, index: int) -> None:
         self.dismiss(None if index else RevertDecision(self._scope, dict(self._choice)))
+
+
+def _fitting(words: Sequence[str], width: int) -> str:
+    """The first of these, the longest first, for which there is room; else the last."""
+    return next((each for each in words if cell_len(each) <= width), words[-1])
 
 
 def _with_key(text: str, key: str, width: int) -> Content:
