@@ -372,6 +372,16 @@ async def test_what_is_allowed_for_the_session_can_be_narrowed_before() -> None:
     assert app.results == [ApprovalAnswer("session", rule="run_command(git diff *)")]
 
 
+async def test_every_edit_is_allowed_in_words_that_name_the_place_once() -> None:
+    call = ToolCall("call-1", "write_file", "{}")
+    offers = ("edits",)
+    request = ApprovalRequest("r1", call, "Create x.py", CommandDisplay("x"), offers, can_keep=True)
+    async with (app := Stage(screen=ApprovalScreen(request))).run_test() as pilot:
+        await wait_out_the_guard(pilot)
+        assert "Allow all edits for this session" in app.text
+        assert "Always allow all edits in this folder" in app.text
+
+
 async def test_a_command_can_be_changed_before_it_runs() -> None:
     async with (app := ask(CommandDisplay("rm -rf build"))).run_test() as pilot:
         await wait_out_the_guard(pilot)

@@ -114,4 +114,4 @@ async def test_the_list_of_changes_says_what_was_just_reverted_from_it(
         await here.until(lambda: isinstance(here.app.screen, RevertFilesScreen))
         await here.pilot.press("y")
         await here.until(lambda: isinstance(here.app.screen, ChangesScreen))
-        await here.until(lambda: "reverted. Undo with Alt+U." in shown(here.app))
+        await here.until(lambda: "reverted. Undo with Esc, then Alt+U." in shown(here.app))

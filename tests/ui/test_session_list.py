@@ -496,6 +496,7 @@ async def test_marked_sessions_are_deleted_after_one_question_and_restored_by_on
         assert app.text.count("✓") == 2
         await pilot.press("d")
         await until(pilot, lambda: "Delete 2 sessions?" in app.text)
+        assert "Undo with u." in app.text, "no key to press in place of an answer"
         assert len(sessions.all) == 3
         await pilot.press("y")
         await until(pilot, lambda: "Deleted 2 sessions. Press u to undo." in app.text)

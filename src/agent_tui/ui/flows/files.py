@@ -111,7 +111,7 @@ async def _carry_out(
     decision: RevertDecision,
     checkpoint: int | None,
 ) -> str:
-    """Make what was decided, as one operation; returns what it was, in words."""
+    """Make what was decided, as one operation; returns in words what a list of changes says."""
     if checkpoint is None or decision.scope == "files":
         done = await session.operations.revert_files(plan, decision.choice)
     elif decision.scope == "both":
@@ -122,9 +122,10 @@ async def _carry_out(
     is_made = done.changes or done.archive  # else an undo would undo what was done before
     # A key where there is one: the box holds the prompt that came back.
     undo = name_keys(chat.app, "Undo with {undo}.")
-    told = f"{done.told} {undo}" if is_made else done.told
-    chat.notices.hint(told)
-    return told
+    chat.notices.hint(f"{done.told} {undo}" if is_made else done.told)
+    # That key works in the conversation alone.
+    leave = name_keys(chat.app, "Undo with {panel-leave:Esc}, then {undo}.")
+    return f"{done.told} {leave}" if is_made else done.told
 
 
 async def _revert_conversation(chat: Conversation, session: LiveSession, checkpoint: int) -> None:

@@ -165,7 +165,7 @@ def _say_rule(rule: str) -> str:
     pattern = reveal(rest.removesuffix(")"))
     match tool, pattern:
         case "edits", "":
-            return "all edits here"
+            return "all edits"
         case "edits", _:
             return f"edits {'in' if pattern.endswith('/') else 'of'} {pattern}"
         case _, "":

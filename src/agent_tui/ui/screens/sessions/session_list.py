@@ -178,7 +178,8 @@ class SessionListScreen(SessionTable):
             self.tell(note.strip() or "Nothing is marked.", is_error=True)
             return
         question = f"Delete {format_count(len(ours), 'session')}?"
-        screen = ConfirmScreen(question, f"{self._undo_hint}{note}".lstrip(), "Delete")
+        undo = name_keys_of_hint(self.app, "Undo with {session-list-undelete:u}.")
+        screen = ConfirmScreen(question, f"{undo}{note}".lstrip(), "Delete")
         if await self.app.push_screen_wait(screen):
             await self._delete(ours).wait()
             self._unmark()
