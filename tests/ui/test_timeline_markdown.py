@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.style import Style
 
+from agent_tui.core.messages import CommandDisplay
 from agent_tui.core.shell import SHELL_INTERRUPTED
 from agent_tui.core.words import INTERRUPTED
 from agent_tui.ui.blocks import AssistantBlock, ShellBlock, ToolBlock
@@ -215,6 +216,20 @@ def test_a_call_below_a_text_is_no_wider_than_the_text() -> None:
     (row,) = ["".join(piece.text for piece in line) for line in drawing.rows if len(line) > 2]
     assert row.endswith("interrupted")
     assert len(row) == 60
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(3, "exit 3"), (-15, "SIGTERM"), (-9, "SIGKILL"), (-99, "signal 99")]
+)
+def test_a_command_that_a_signal_ended_has_no_exit_code(code: int, words: str) -> None:
+    display = CommandDisplay("x", "", code)
+    call = ToolBlock("1", "run_command", '{"command": "x"}', "error", "[ended]", display)
+    shell = ShellBlock("x", "[ended]", "error", code)
+    for drawing in (
+        draw_tool(call, canvas(), expanded=False),
+        draw_shell(shell, canvas(), expanded=False),
+    ):
+        assert drawing.rows[0][-1].text.strip() == words
 
 
 def test_that_somebody_stopped_a_command_is_told_once() -> None:

@@ -122,3 +122,15 @@ def format_span(since: str | None, until: str | None) -> str:
     if minutes < 60:
         return f"{minutes}m" if minutes else "<1m"
     return f"{minutes // 60}h" if minutes < 24 * 60 else f"{minutes // (24 * 60)}d"
+
+
+def format_exit(code: int) -> str:
+    """How a process ended, in two words: its exit code, or the signal that ended it."""
+    if code >= 0:
+        return f"exit {code}"
+    import signal
+
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.segment import Segment
 from rich.style import Style
 
-from agent_tui.core.format import format_count
+from agent_tui.core.format import format_count, format_exit
 from agent_tui.core.shell import SHELL_INTERRUPTED
 from agent_tui.core.text import clean, reveal
 from agent_tui.core.words import OUTCOMES
@@ -47,7 +47,7 @@ def _facts(block: ShellBlock, canvas: Canvas) -> Line:
         case "interrupted":
             return [Segment(f" {OUTCOMES[block.state]}", palette.danger)]
         case "error":
-            code = "" if block.exit_code is None else f" exit {block.exit_code}"
+            code = "" if block.exit_code is None else f" {format_exit(block.exit_code)}"
             return [Segment(code or f" {OUTCOMES[block.state]}", palette.danger)]
         case _:
             output = block.output.rstrip()

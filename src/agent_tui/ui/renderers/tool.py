@@ -6,7 +6,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from agent_tui.core.arguments import show_arguments
-from agent_tui.core.format import format_count
+from agent_tui.core.format import format_count, format_exit
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
 from agent_tui.core.text import clean, reveal
 from agent_tui.core.words import INTERRUPTED, OUTCOMES
@@ -81,14 +81,14 @@ def _facts(block: ToolBlock, canvas: Canvas) -> Line:
     if changed := draw_changed(block.changed, canvas):
         match block.display:
             case CommandDisplay(exit_code=code) if code:
-                return [Segment(f" exit {code}", palette.danger), *changed]
+                return [Segment(f" {format_exit(code)}", palette.danger), *changed]
         return changed
     match block.display:
         case DiffDisplay(_, diff):
             added, removed = count_changes(diff)
             return [Segment(f" +{added}", palette.added), Segment(f" -{removed}", palette.removed)]
         case CommandDisplay(exit_code=code) if code:
-            return [Segment(f" exit {code}", palette.danger)]
+            return [Segment(f" {format_exit(code)}", palette.danger)]
     if block.state == "error":
         return [Segment(" failed", palette.danger)]
     output = block.output.rstrip()
