@@ -96,7 +96,7 @@ def records_to_resume(records: Records, compactions: Compactions, place: int) ->
     messages = [message for record in context if (message := _clean(record)) is not None]
     whole = list(_answered(messages))
     if not any(isinstance(message, UserMessage) for message in whole):
-        raise SessionError("No prompt comes before this: there is nothing to continue.")
+        raise SessionError("There is no prompt up to this point, so nothing can be continued.")
     return tuple(_with_checkpoints(whole))
 
 
