@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_tui.core.errors import StorageError
-from agent_tui.library.search.why import Origin
+from agent_tui.library.search.why import WritingCall
 from agent_tui.ui.screens.sessions.why import WhyScreen
 from tests.ui.stage import Stage
 from tests.waiting import settle
 
-FOUND = Origin(
+FOUND = WritingCall(
     session_id="S",
     source="claude-code",
     path="/home/ada/S.jsonl",
@@ -28,7 +28,7 @@ FOUND = Origin(
 class Service:
     """The runtime's part, in memory."""
 
-    async def why(self, target: str, cwd: Path) -> list[Origin]:
+    async def why(self, target: str, cwd: Path) -> list[WritingCall]:
         return [FOUND]
 
     async def update(self) -> None:

@@ -50,7 +50,7 @@ from agent_tui.workspace import (
     store,
     trimming,
 )
-from agent_tui.workspace.origins import Origin
+from agent_tui.workspace.origins import ScannedRepository
 from agent_tui.workspace.scanning import Sight
 from agent_tui.workspace.timeline import FileTimeline, build_timeline
 from tests.faults import files_layer
@@ -971,7 +971,7 @@ MUTANTS = (
            of_disk(lambda make, patch, _:
                captures.test_what_git_takes_for_unchanged_is_settled_as_it_is(make, patch))),
     Mutant("a replaced repository goes unnoticed",
-           lambda: replaced((Origin, "is_same", lambda *_: True)),
+           lambda: replaced((ScannedRepository, "is_same", lambda *_: True)),
            lambda folder: replacing.test_after_a_repository_was_replaced_everything_is_captured(
                folder, "sha1", "sha256", commits=True, closed=True)),
     Mutant("a capture has no limit", keep_whatever_comes,

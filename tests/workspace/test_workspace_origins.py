@@ -9,7 +9,7 @@ import pytest
 
 from agent_tui.workspace import git_scan, origins, seed
 from agent_tui.workspace.git import Repository
-from agent_tui.workspace.origins import REPLACED, UNREAD, Origin
+from agent_tui.workspace.origins import REPLACED, UNREAD, ScannedRepository
 from tests.workspace.yard import Yard, by_path, git
 
 CLOSED = pytest.mark.parametrize("closed", [True, False], ids=["closed", "open"])
@@ -139,16 +139,18 @@ def test_a_nested_repository_that_was_replaced_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("other", "is_same"),
     [
-        (Origin("/b", "sha1", 5), True),
-        (Origin("/a", "sha1", 0), True),
-        (Origin("/a", "sha1", 6), False),
-        (Origin("/a", "sha256", 0), False),
-        (Origin(), False),
+        (ScannedRepository("/b", "sha1", 5), True),
+        (ScannedRepository("/a", "sha1", 0), True),
+        (ScannedRepository("/a", "sha1", 6), False),
+        (ScannedRepository("/a", "sha256", 0), False),
+        (ScannedRepository(), False),
     ],
 )
-def test_a_repository_is_told_by_when_it_was_made(other: Origin, *, is_same: bool) -> None:
-    assert Origin("/a", "sha1", 5).is_same(other) == is_same
-    assert other.is_same(Origin("/a", "sha1", 5)) == is_same
+def test_a_repository_is_told_by_when_it_was_made(
+    other: ScannedRepository, *, is_same: bool
+) -> None:
+    assert ScannedRepository("/a", "sha1", 5).is_same(other) == is_same
+    assert other.is_same(ScannedRepository("/a", "sha1", 5)) == is_same
 
 
 def test_where_births_are_unknown_another_format_is_noticed(

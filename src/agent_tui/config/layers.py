@@ -24,7 +24,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SettingOrigin:
     """Where a value comes from; ``place`` is a file with its line, a variable, or a flag."""
 
     layer: LayerName

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agent_tui.config.layers import Layer, Names, Origin, leaves, merge, setter_of
+from agent_tui.config.layers import Layer, Names, SettingOrigin, leaves, merge, setter_of
 from agent_tui.config.reading import line_of, read_toml
 from agent_tui.config.settings import Settings
 from agent_tui.core.dataclass import dataclass
@@ -44,21 +44,21 @@ class ResolvedSettings:
     settings: Settings
     layers: tuple[Layer, ...]
 
-    def origins(self) -> dict[Names, tuple[Any, Origin]]:
+    def origins(self) -> dict[Names, tuple[Any, SettingOrigin]]:
         """Every value that can be told, with its origin, in the order of the settings."""
         return {
             names: (value, self._origin(names))
             for names, value in leaves(self.settings.model_dump(mode="json"))
         }
 
-    def _origin(self, names: Names) -> Origin:
+    def _origin(self, names: Names) -> SettingOrigin:
         layer = setter_of([layer for layer in self.layers if _says(layer.values, names)], names)
         if layer is None:
-            return Origin("default")
+            return SettingOrigin("default")
         if layer.path is not None:
             line = line_of(layer.path, names)
-            return Origin(layer.name, f"{layer.path}:{line}" if line else str(layer.path))
-        return Origin(layer.name, layer.sources.get(names, ""))
+            return SettingOrigin(layer.name, f"{layer.path}:{line}" if line else str(layer.path))
+        return SettingOrigin(layer.name, layer.sources.get(names, ""))
 
 
 def load_settings(

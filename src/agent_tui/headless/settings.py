@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.config import ResolvedSettings, config_path, resolve_settings
-from agent_tui.config.layers import Names, Origin
+from agent_tui.config.layers import Names, SettingOrigin
 from agent_tui.config.mistakes import may_be_secret
 from agent_tui.config.reading import read_config_text, split_key
 from agent_tui.config.schema import schema_text
@@ -73,7 +73,7 @@ def _show(resolved: ResolvedSettings, key: str, *, origin: bool, as_json: bool) 
         say(f"{line:<{min(width, 60)}}  # {place}" if origin else line)
 
 
-def _json_row(row: tuple[Any, Origin], origin: bool) -> Any:
+def _json_row(row: tuple[Any, SettingOrigin], origin: bool) -> Any:
     value, place = row
     return {"value": value, "origin": place.layer, "place": place.place} if origin else value
 

@@ -25,7 +25,7 @@ from agent_tui.workspace.limits import DEFAULT_LIMITS, Limits
 from agent_tui.workspace.origins import (
     REPLACED,
     UNREAD,
-    Origin,
+    ScannedRepository,
     folder_of,
     numbers_of,
     origin_of,
@@ -79,7 +79,7 @@ class _Scope:
     scanner: Scanner
     is_fresh: bool
     folder: str
-    origin: Origin
+    origin: ScannedRepository
     replaced: str = ""
     readings: dict[str, Reading] = field(default_factory=dict)
 
@@ -240,7 +240,7 @@ class Capture:
         return [*looks, (scope, sight)]
 
     def _look_as_it_was(
-        self, prefix: str, root: str, folder: str, was: Origin, now: Repository | None
+        self, prefix: str, root: str, folder: str, was: ScannedRepository, now: Repository | None
     ) -> tuple[_Scope, Sight]:
         """What changed since a scope was settled whose repository is another one by now."""
         live = self._scopes.get(prefix)

@@ -26,7 +26,7 @@ _KEPT = (_NAME, "index", "index.first", "recent.json", "files.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ScannedRepository:
     """A repository, told from any that takes its place by when it was made.
 
     Without a ``top`` there was none; ``born`` is 0 where that is not known.
@@ -36,7 +36,7 @@ class Origin:
     algorithm: str = ""
     born: int = 0
 
-    def is_same(self, other: Origin) -> bool:
+    def is_same(self, other: ScannedRepository) -> bool:
         """Whether it is the same repository, as far as that is known."""
         if (bool(self.top), self.algorithm) != (bool(other.top), other.algorithm):
             return False
@@ -49,25 +49,25 @@ class Origin:
         return Repository(self.top, nowhere, now.common if now and is_readable else nowhere)
 
 
-def origin_of(repository: Repository | None) -> Origin:
+def origin_of(repository: Repository | None) -> ScannedRepository:
     """What is there now."""
     if repository is None:
-        return Origin()
+        return ScannedRepository()
     objects = os.path.join(repository.common, "objects")
     if not os.path.isdir(objects):
-        return Origin()
-    return Origin(repository.top, repository.object_format(), born_at(objects) or 0)
+        return ScannedRepository()
+    return ScannedRepository(repository.top, repository.object_format(), born_at(objects) or 0)
 
 
-def read_origin(folder: str) -> Origin | None:
+def read_origin(folder: str) -> ScannedRepository | None:
     """What the states in a folder of ours came from; None where that was not written down."""
     with suppress(FileNotFoundError, ValueError, TypeError):
         top, algorithm, born = json.loads(read_whole(os.path.join(folder, _NAME)))
-        return Origin(str(top), str(algorithm), int(born))
+        return ScannedRepository(str(top), str(algorithm), int(born))
     return None
 
 
-def write_origin(folder: str, origin: Origin) -> None:
+def write_origin(folder: str, origin: ScannedRepository) -> None:
     """Write down what the states in a folder of ours come from."""
     data = json.dumps([origin.top, origin.algorithm, origin.born]).encode()
     replace_private_file(os.path.join(folder, _NAME), data, durable=False)

@@ -20,7 +20,7 @@ from agent_tui.library.search.finding import Finder, Lines, SearchAnswer
 from agent_tui.library.search.indexing import Indexer, Progress
 from agent_tui.library.search.sources import refs_to_index
 from agent_tui.library.search.tables import FILE_NAME, forget_index, open_index, read_index
-from agent_tui.library.search.why import Origin, why
+from agent_tui.library.search.why import WritingCall, why
 from agent_tui.library.statistics import Statistic, statistics
 from agent_tui.sessions.lock import find_holder, try_lock
 
@@ -90,7 +90,7 @@ class SearchIndex:
         with self._reading() as base:
             return Finder(base, date.today()).find(text, limit, hits)
 
-    def why(self, target: str, cwd: Path, limit: int = 20) -> list[Origin]:
+    def why(self, target: str, cwd: Path, limit: int = 20) -> list[WritingCall]:
         """Who wrote a file or a line of it; raises UsageError, StorageError."""
         with self._reading() as base:
             return why(base, target, cwd, limit)

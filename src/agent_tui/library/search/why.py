@@ -25,7 +25,7 @@ _MOST_FILE_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class WritingCall:
     """One call that wrote to the file.
 
     Attributes:
@@ -53,7 +53,7 @@ class Origin:
         return is_live_log(self.source, self.path)
 
 
-def why(base: sqlite3.Connection, target: str, cwd: Path, limit: int = 20) -> list[Origin]:
+def why(base: sqlite3.Connection, target: str, cwd: Path, limit: int = 20) -> list[WritingCall]:
     """The calls that wrote FILE, or its LINE (``FILE:LINE``), newest first; no call twice.
 
     Raises:
@@ -83,7 +83,7 @@ class _Writer:
         parents: by what name the session was copied from: its id, or its file.
     """
 
-    origin: Origin
+    origin: WritingCall
     file: int
     at: str
     ids: frozenset[str]
@@ -103,7 +103,7 @@ class _Writer:
         return is_later or bool(self.parents & names)
 
 
-def _writer(row: sqlite3.Row, said: LineText, origin: Origin) -> _Writer:
+def _writer(row: sqlite3.Row, said: LineText, origin: WritingCall) -> _Writer:
     ids = frozenset(call for call, _ in said.calls if call)
     path, parents = Path(row["path"]), frozenset[str]()
     if row["source"] == OURS:
@@ -113,7 +113,7 @@ def _writer(row: sqlite3.Row, said: LineText, origin: Origin) -> _Writer:
     return _Writer(origin, row["file"], row["at"] or "", ids, row["root"] or "", parents)
 
 
-def _originals(found: list[_Writer]) -> Iterator[Origin]:
+def _originals(found: list[_Writer]) -> Iterator[WritingCall]:
     """Every call once, as the session that made it has it."""
     for each in found:
         if any(each.repeats(other) for other in found if other is not each):
@@ -181,7 +181,7 @@ def _failed(base: sqlite3.Connection, lines: Lines, row: sqlite3.Row, said: Line
 
 def _origin(
     base: sqlite3.Connection, lines: Lines, row: sqlite3.Row, said: LineText, wanted: str
-) -> Origin:
+) -> WritingCall:
     prompt, place = "", -1
     cursor = base.execute(_PROMPTS, (row["file"], row["offset"]))
     cursor.row_factory = sqlite3.Row
@@ -192,7 +192,7 @@ def _origin(
             break
     between = (f'"{facet("h", "compaction")}"', row["file"], place, row["offset"])
     compacted = base.execute(_COMPACTIONS, between).fetchone()
-    return Origin(
+    return WritingCall(
         session_id=row["session"],
         source=row["source"],
         path=row["path"] + (f"#{row['key']}" if row["key"] else ""),

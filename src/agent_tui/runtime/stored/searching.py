@@ -9,7 +9,7 @@ from agent_tui.core.errors import StorageError
 from agent_tui.importers.importer import Places
 from agent_tui.library.search.finding import SearchAnswer
 from agent_tui.library.search.search_index import SearchIndex
-from agent_tui.library.search.why import Origin
+from agent_tui.library.search.why import WritingCall
 from agent_tui.library.statistics import Statistic
 from agent_tui.runtime.stored.own_process import run_command
 
@@ -30,7 +30,7 @@ class SearchService:
         """The sessions that fit a query best; raises UsageError, StorageError."""
         return await asyncio.to_thread(self._index.search, text, limit)
 
-    async def why(self, target: str, cwd: Path) -> list[Origin]:
+    async def why(self, target: str, cwd: Path) -> list[WritingCall]:
         """Who wrote FILE or FILE:LINE; raises UsageError, StorageError."""
         return await asyncio.to_thread(self._index.why, target, cwd)
 

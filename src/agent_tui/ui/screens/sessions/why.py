@@ -19,7 +19,7 @@ from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.rows import Rows
 
 if TYPE_CHECKING:
-    from agent_tui.library.search.why import Origin
+    from agent_tui.library.search.why import WritingCall
 
 _LINES = 4
 """Lines of an answer: the call, the prompt, the session, and a blank one."""
@@ -28,11 +28,11 @@ _LINES = 4
 class WhyService(Protocol):
     """What the screen needs of the runtime."""
 
-    async def why(self, target: str, cwd: Path) -> list[Origin]: ...
+    async def why(self, target: str, cwd: Path) -> list[WritingCall]: ...
     async def update(self) -> None: ...
 
 
-class WhyScreen(Panel["Origin"]):
+class WhyScreen(Panel["WritingCall"]):
     """The calls that wrote it, newest first; answers with the one to open.
 
     Args:
@@ -51,7 +51,7 @@ class WhyScreen(Panel["Origin"]):
     def __init__(self, service: WhyService, target: str, cwd: Path) -> None:
         super().__init__()
         self._service, self._target, self._cwd = service, target, cwd
-        self._found: list[Origin] = []
+        self._found: list[WritingCall] = []
         self._rows = Rows(self._draw, id="why-rows", empty=Content("Reading sessions…"))
 
     def compose(self) -> ComposeResult:
