@@ -166,7 +166,7 @@ class StatusLine(Widget):
     def _facts(self, room: int) -> Content:
         """What there is room for, with what matters least gone first."""
         facts = {
-            "sandbox": first_line(self.sandbox, 20),
+            "sandbox": first_line(self.sandbox, 24),
             "place": first_line(self.place, 24),
             "branch": first_line(self.branch, 24),
             "model": first_line(self.model, 30),
