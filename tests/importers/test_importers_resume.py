@@ -132,7 +132,7 @@ def test_calls_are_repaired(tmp_path: Path) -> None:
 
 def test_a_session_without_a_prompt_cannot_be_continued(tmp_path: Path) -> None:
     session = import_session(FORMATS["pi"][1](tmp_path))
-    with pytest.raises(SessionError, match="No prompt"):
+    with pytest.raises(SessionError, match="no prompt up to this point"):
         records_to_resume(damaged(session, AssistantMessage("hello")))
 
 
