@@ -20,6 +20,7 @@ from agent_tui.workspace.git_index import Entry, entries_since, entry_at, newest
 from agent_tui.workspace.git_listing import GitListing
 from agent_tui.workspace.git_scan import GitScanner
 from agent_tui.workspace.store import ContentStore
+from tests.peak_memory import peak_memory
 from tests.workspace.yard import Yard, by_path, git
 
 
@@ -475,3 +476,26 @@ def test_the_names_of_objects_are_those_that_the_settings_say(
     repository = find_repository(str(yard.root))
     assert repository
     assert repository.object_format() == "sha256"
+
+
+@pytest.mark.parametrize("name", ["index", "info/exclude", "config", "HEAD", "packed-refs"])
+@pytest.mark.parametrize("kind", ["device", "huge", "pipe"])
+def test_what_a_strange_repository_has_in_place_of_gits_files_fills_no_memory(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    yard = committed(tmp_path)
+    place = yard.root / ".git" / name
+    place.unlink(missing_ok=True)
+    match kind:
+        case "device":
+            place.symlink_to("/dev/zero")
+        case "huge":
+            with place.open("wb") as file:
+                file.truncate(3_000_000_000)
+        case _:
+            os.mkfifo(place)
+    with peak_memory() as peak:
+        assert yard.take().status == "captured"
+    assert peak.grown_mb < 200
+    kept = (tmp_path / "yard" / "store").rglob("*")
+    assert sum(path.stat().st_size for path in kept) < 10_000_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -14,6 +15,9 @@ from agent_tui.core.file_changes import is_safe_path
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+LARGEST_FOREIGN_FILE = 512 << 20
+"""Of what git keeps for somebody else, an index of millions of files is smaller."""
 
 _BLOCK = 1 << 20
 _FEW, _AT_ONCE = 8, 8
@@ -131,10 +135,17 @@ def is_there(path: str) -> bool:
 
 
 def read_whole(path: str, *, through_links: bool = False) -> bytes:
-    """Every byte of a file; raises OSError, also for a link, unless one may lead to it."""
+    """Every byte of a regular file; raises OSError, also for a link, unless one may lead to it.
+
+    What a link may lead to is somebody else's: of that a file that is far too large is refused.
+    """
     descriptor = os.open(path, FILE & ~os.O_NOFOLLOW if through_links else FILE)
     try:
-        blocks = []
+        status, blocks = os.fstat(descriptor), list[bytes]()
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", path)
+        if through_links and status.st_size > LARGEST_FOREIGN_FILE:
+            raise OSError(errno.EFBIG, "too large", path)
         while block := os.read(descriptor, _BLOCK):
             blocks.append(block)
         return b"".join(blocks)

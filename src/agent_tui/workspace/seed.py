@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from functools import cached_property
 from agent_tui.core.dataclass import dataclass
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folder_names import Mark, mark_of
-from agent_tui.workspace.folders import make_private_folder, read_whole
+from agent_tui.workspace.folders import LARGEST_FOREIGN_FILE, make_private_folder, read_whole
 from agent_tui.workspace.git import Git, Repository, git_program
 from agent_tui.workspace.git_index import newest_change
 from agent_tui.workspace.scanning import STAGING_PREFIX
@@ -84,7 +85,7 @@ def copy_index(repository: Repository, git: Git) -> None:
     """Begin with the user's index; its time goes along, by which git knows what it cannot trust."""
     _remove_parts(git)  # of one that a killed program was joining
     try:
-        status = os.stat(repository.index)
+        status = _require_sane(repository.index)
         shutil.copyfile(repository.index, git.index, follow_symlinks=True)
         if os.stat(repository.index).st_ino != status.st_ino:
             raise NotCovered("the index of the repository changed while it was read")
@@ -95,6 +96,14 @@ def copy_index(repository: Repository, git: Git) -> None:
     os.chmod(git.index, 0o600)
     os.utime(git.index, ns=(status.st_atime_ns, status.st_mtime_ns))
     _join_index(repository, git)
+
+
+def _require_sane(index: str) -> os.stat_result:
+    """Raises NotCovered for what is no regular file, or would fill the disk: it is copied."""
+    status = os.stat(index)
+    if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST_FOREIGN_FILE:
+        raise NotCovered("the index of the repository is not a regular file, or too large")
+    return status
 
 
 def mark_to_read(repository: Repository) -> Mark | None:
@@ -119,6 +128,7 @@ def _join_index(repository: Repository, git: Git) -> None:
         return
     try:
         for part in parts:
+            _require_sane(part.path)
             shutil.copyfile(part.path, os.path.join(os.path.dirname(git.index), part.name))
         git.run("update-index", "--no-split-index")
     finally:
