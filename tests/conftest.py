@@ -55,6 +55,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # and each process that a test starts would compile the program.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# The theme of a terminal of sixteen colours is another one, whoever runs the tests in such a one.
+os.environ["COLORTERM"] = "truecolor"
 
 
 def pytest_configure(config: pytest.Config) -> None:

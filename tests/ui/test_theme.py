@@ -10,6 +10,7 @@ from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
 from agent_tui.ui.themes.contrast import MARK, TEXT, luminance, readable
 from agent_tui.ui.themes.palette import read_palette
 from agent_tui.ui.themes.theme import ANSI, ANSI_LIGHT, DARK, OFFERED, THEMES, tokens_of
+from agent_tui.ui.themes.themed import ThemedApp
 
 KNOWN = BUILTIN_THEMES | {theme.name: theme for theme in THEMES}
 COLOURFUL = [theme for theme in KNOWN.values() if not theme.ansi]
@@ -129,3 +130,23 @@ def test_a_colour_that_can_be_read_stays_as_it_is() -> None:
 def test_a_terminal_that_says_its_colours_is_followed(value: str, dark: bool) -> None:
     assert is_dark_terminal({"COLORFGBG": value}) is dark
     assert is_dark_terminal({})
+
+
+@pytest.mark.parametrize(
+    ("terminal", "background", "theme"),
+    [
+        ({"TERM": "xterm", "COLORTERM": ""}, "15;0", "agent-16"),
+        ({"TERM": "xterm", "COLORTERM": ""}, "0;15", "agent-16-light"),
+        ({"TERM": "xterm-256color", "COLORTERM": ""}, "15;0", "agent-dark"),
+        ({"TERM": "xterm", "COLORTERM": "truecolor"}, "0;15", "agent-light"),
+    ],
+)
+def test_the_first_theme_is_one_that_the_terminal_has_the_colours_for(
+    monkeypatch: pytest.MonkeyPatch, terminal: dict[str, str], background: str, theme: str
+) -> None:
+    for name, value in {**terminal, "COLORFGBG": background}.items():
+        monkeypatch.setenv(name, value)
+    app: ThemedApp[None] = ThemedApp()
+    assert app.theme == theme
+    dark = theme in ("agent-dark", "agent-16")
+    assert app.usual_theme(dark=not dark).dark is not dark

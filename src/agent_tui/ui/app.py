@@ -22,7 +22,6 @@ from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen, read_first_styles
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.keys_in_order import KeysInOrder
-from agent_tui.ui.themes.theme import default_theme
 from agent_tui.ui.themes.themed import ThemedApp
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
 
     def on_background_told(self, told: BackgroundTold) -> None:
         """Follow the terminal's background, unless a person has chosen a theme."""
-        theme = default_theme(dark=told.dark).name
+        theme = self.usual_theme(dark=told.dark).name
         if self.follows_terminal and self.theme != theme:
             self.theme = theme
 

@@ -106,8 +106,10 @@ OFFERED = (
 """The themes to choose from, by name; the others that Textual ships work as well."""
 
 
-def default_theme(*, dark: bool = True) -> Theme:
-    """The theme of those who chose none, for a dark or a light terminal."""
+def default_theme(*, dark: bool = True, few_colours: bool = False) -> Theme:
+    """The theme of those who chose none, for a dark or a light terminal, of sixteen colours too."""
+    if few_colours:
+        return ANSI if dark else ANSI_LIGHT
     return DARK if dark else LIGHT
 
 

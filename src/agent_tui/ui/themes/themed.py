@@ -96,7 +96,14 @@ class ThemedApp(App[Result]):
         for theme in THEMES:
             self.register_theme(theme)
         self._has_themes = True
-        self._start_with(default_theme(dark=is_dark_terminal()))
+        self._start_with(self.usual_theme(dark=is_dark_terminal()))
+
+    def usual_theme(self, *, dark: bool) -> Theme:
+        """The theme where none was chosen.
+
+        In sixteen colours those of another theme would nearly all be the same grey.
+        """
+        return default_theme(dark=dark, few_colours=self.console.color_system == "standard")
 
     def validate_theme(self, name: str) -> str:
         """Without colours there is one theme: its rows are told apart by weight and reverse."""
