@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from textual.color import Color
+from textual.filter import ANSIToTruecolor
 from textual.theme import BUILTIN_THEMES, Theme
 
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
@@ -150,3 +151,5 @@ def test_the_first_theme_is_one_that_the_terminal_has_the_colours_for(
     assert app.theme == theme
     dark = theme in ("agent-dark", "agent-16")
     assert app.usual_theme(dark=not dark).dark is not dark
+    turned = [each for each in app.get_line_filters() if isinstance(each, ANSIToTruecolor)]
+    assert bool(turned) is not theme.startswith("agent-16"), "the terminal's colours stay its own"

@@ -113,6 +113,7 @@ class ThemedApp(App[Result]):
         """Set the first theme before anything is parsed; watchers would parse it all again."""
         theme = ANSI if self.no_color else theme
         self.set_reactive(App.theme, theme.name)
+        self._refresh_truecolor_filter(self.ansi_theme)  # the terminal's own colours stay its own
         self.stylesheet.set_variables(self.get_css_variables())
         self.add_class(f"-theme-{theme.name}", "-dark-mode" if theme.dark else "-light-mode")
 
