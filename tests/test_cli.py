@@ -16,7 +16,7 @@ import pytest
 from agent_tui import __version__, cli
 from agent_tui.cli.manual import argument_words
 from agent_tui.cli.options import CHAT_OPTIONS, ENGINE_OPTIONS
-from agent_tui.cli.parsers import chat_parser
+from agent_tui.cli.parsers import chat_parser, split_command
 from agent_tui.cli.switches import read_switches
 from agent_tui.cli.table import COMMANDS, DEFAULT_VERBS, GROUPS, find_command, verbs_of
 from agent_tui.core.search_filters import FILTERS
@@ -32,6 +32,21 @@ def run_main(*arguments: str) -> int:
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_main("--version") == 0
     assert capsys.readouterr().out == f"agent-tui {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "name", "left"),
+    [
+        ("sessions --cwd /tmp --json", "sessions list", "--cwd /tmp --json"),
+        ("sessions --cwd show rename a b", "sessions rename", "--cwd show a b"),
+        ("config --set model=x --origin", "config show", "--set model=x --origin"),
+        ("mcp -m x get y", "mcp get", "-m x y"),
+        ("archives --cwd /tmp a", "archives", "--cwd /tmp a"),
+    ],
+)
+def test_what_an_option_takes_is_no_command_of_a_group(typed: str, name: str, left: str) -> None:
+    command, rest = split_command(typed.split())
+    assert (command.name, rest) == (name, left.split())
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:

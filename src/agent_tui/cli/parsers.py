@@ -62,7 +62,7 @@ def group_parser(words: list[str]) -> argparse.ArgumentParser | None:
     """
     group, *rest = words
     verbs = verbs_of(group)
-    if not verbs or find_command(group) or not all(word.startswith("-") for word in rest):
+    if not verbs or find_command(group) or _find_verb(rest):
         return None
     return Parser(
         prog=f"agent-tui {group}",
@@ -80,7 +80,7 @@ def split_command(arguments: list[str]) -> tuple[Command, list[str]]:
     """
     group, *rest = arguments
     verbs = verbs_of(group)
-    verb = next((word for word in rest if not word.startswith("-")), "")
+    verb = _find_verb(rest)
     if verb in verbs:
         rest = rest.copy()
         rest.remove(verb)
@@ -94,6 +94,25 @@ def split_command(arguments: list[str]) -> tuple[Command, list[str]]:
     command = find_command(name)
     assert command is not None, name
     return command, rest
+
+
+def _find_verb(words: list[str]) -> str:
+    """The first word that is no option, nor what one of the engine's options takes."""
+    with_value = {
+        name
+        for each in ENGINE_OPTIONS
+        if each.options.get("action") != "store_true"
+        for name in each.names
+    }
+    before = ["", *words]
+    return next(
+        (
+            word
+            for word, last in zip(words, before, strict=False)
+            if not word.startswith("-") and last not in with_value
+        ),
+        "",
+    )
 
 
 def refuse_words(prompt: str, left: list[str], arguments: list[str]) -> str:
