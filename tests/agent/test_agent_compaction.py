@@ -288,7 +288,7 @@ async def test_where_nothing_compacts_by_itself_a_long_request_is_refused_with_a
         ends = [await stage.say(f"Question {turn}") for turn in range(3)]
         assert ends == ["done", "done", "failed"]
         (failure,) = [event.message for event in stage.events if isinstance(event, Failed)]
-        assert failure.endswith("compact it with /compact, then /retry.")
+        assert failure.endswith("compact the conversation, then retry.")
         await stage.operations.compact()
         assert await stage.session.retry_turn() == "done"
 

@@ -126,7 +126,7 @@ async def test_nothing_of_a_project_is_used_before_the_folder_is_trusted(tmp_pat
     async with Stage(tmp_path) as stage:
         await stage.say("Hi")
         assert SECRET not in stage.log.read_text(encoding="utf-8")
-        assert stage.session.instructions == "not used without --trust: AGENTS.md, .agent-tui"
+        assert stage.session.instructions == "not used without trust: AGENTS.md, .agent-tui"
 
 
 def test_trust_is_for_one_repository_and_is_remembered(

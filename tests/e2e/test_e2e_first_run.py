@@ -63,7 +63,7 @@ def test_a_server_and_a_key_are_typed_and_the_key_is_kept_apart(
         server.wants_key = KEY
         terminal.press("home")
         say(terminal, "http:")
-        terminal.wait_for("only you can read")
+        terminal.wait_for("a file that only you can")
         say(terminal, KEY)
         terminal.wait_for("llama3.1:8b")
         terminal.press("enter")
@@ -88,7 +88,8 @@ def test_where_nothing_answers_it_is_said_and_esc_leaves(tmp_path: Path) -> None
         terminal.wait_for(lambda text: "No server answered" in plain(text))
         terminal.press("escape")
         say(terminal, "hi")
-        terminal.wait_for(lambda text: "No model is connected: use /connect" in plain(text))
+        told = "No model is connected: connect a provider (/connect)"
+        terminal.wait_for(lambda text: told in plain(text))
         say(terminal, "/connect")
         terminal.wait_for("Find servers on this computer")
         terminal.press("escape")

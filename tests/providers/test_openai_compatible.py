@@ -529,9 +529,7 @@ async def test_without_a_key_none_is_blamed(sse_server: SseServer) -> None:
     own = ProviderSpec("own", "Own", "openai", sse_server.url, "", ProviderSettings())
     sse_server.answers.append(failure(401, {}))
     provider = make_provider(own, Settings())
-    with pytest.raises(
-        ProviderError, match=r"needs a key \(401\)\. Add one with /connect, or name"
-    ):
+    with pytest.raises(ProviderError, match=r"needs a key \(401\)\. Add a key, or name"):
         async for _ in provider.stream(ask("Hello")):
             pass
     await provider.aclose()
@@ -540,8 +538,8 @@ async def test_without_a_key_none_is_blamed(sse_server: SseServer) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "words"),
     [
-        (401, {}, "needs a key (401). Set OWN_KEY, or add a key with /connect."),
-        (403, {}, "forbids a request without a key (403). Set OWN_KEY, or add a key with"),
+        (401, {}, "needs a key (401). Set OWN_KEY, or add a key."),
+        (403, {}, "forbids a request without a key (403). Set OWN_KEY, or add a key."),
         (429, {"error": {"message": "You exceeded your current quota"}}, "The quota at "),
     ],
 )

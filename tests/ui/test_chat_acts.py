@@ -632,7 +632,7 @@ async def test_a_skill_of_a_folder_that_is_not_trusted_says_so(
         monkeypatch.setattr(here.chat.engine.project, "untrusted_files", shipped)
         here.app.chat_screen.run_command("skill:tide")
         await here.until_said(
-            "There is no command /skill:tide; commands of this folder need --trust."
+            "There is no command /skill:tide; to use those of this folder, restart and trust it."
         )
 
 

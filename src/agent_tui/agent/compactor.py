@@ -49,7 +49,7 @@ _CUT_OFF = "\n\n(Cut off here: the model reached its output limit.)"
 _SURE_SHARE = 0.9  # of the window: a refusal of so much is taken to be for its length
 _SUSPICIOUS_SHARE = 0.5  # of the window: a refusal of so much may be for its length
 _REFUSALS = frozenset({400, 413, 422})
-_ADVICE = " If the conversation is too long for this model, compact it with /compact, then /retry."
+_ADVICE = " If it is too long for this model, compact the conversation, then retry."
 
 Review: TypeAlias = Callable[[], Awaitable[CompactionReport | None]]
 """Lets a person see an automatic compaction first; None when it was not applied."""

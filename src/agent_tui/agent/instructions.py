@@ -39,7 +39,7 @@ class Instructions:
     def describe(self, workspace: Path) -> str:
         """Which files were taken, or could not be without trust, in one line; empty for none."""
         if self.untrusted:
-            return f"not used without --trust: {', '.join(self.untrusted)}"
+            return f"not used without trust: {', '.join(self.untrusted)}"
         shown = [
             f"{reveal(os.path.relpath(file.path, workspace))}{' (cut)' if file.is_cut else ''}"
             for file in self.files

@@ -365,5 +365,8 @@ def _fail_for_system(error: OSError) -> int:
 
 
 def _fail(sentence: str, code: int) -> int:
-    complain(sentence)
+    from agent_tui.core.words import say_how
+    from agent_tui.headless.ways import WAYS
+
+    complain(say_how(sentence, WAYS))
     return code

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
@@ -19,6 +19,25 @@ NOT_RUN = "Not run: the turn was stopped before this call began, so it changed n
 
 NO_PROVIDER = "none"
 """How the provider of a session is called that has no model to ask."""
+
+ANOTHER_MODEL = "choose another model"
+ANOTHER_AGENT = "choose another agent"
+CONNECT = "connect a provider"
+ADD_KEY = "add a key"
+COMPACT = "compact the conversation"
+"""What sentences ask a person to do; how that is done is each front-end's to say."""
+
+
+def say_how(sentence: str, ways: Mapping[str, str]) -> str:
+    """A sentence with the way to each thing that it asks for, as one front-end has them."""
+    for act, way in ways.items():
+        before, found, behind = sentence.partition(act)
+        if not found:
+            before, found, behind = sentence.partition(act.capitalize())
+        if found and not behind.startswith(f" ({way})"):
+            sentence = f"{before}{found} ({way}){behind}"
+    return sentence
+
 
 Outcome: TypeAlias = Literal["ok", "error", "interrupted", "rejected"]
 """What came of a call."""

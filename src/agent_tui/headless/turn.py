@@ -25,10 +25,12 @@ from agent_tui.core.events import (
 from agent_tui.core.output import complain, say
 from agent_tui.core.text import first_line
 from agent_tui.core.usage import Usage
+from agent_tui.core.words import say_how
 from agent_tui.headless.event_lines import OPENED, event_fields
 from agent_tui.headless.printing import to_json
 from agent_tui.headless.reader_gone import ReaderGone
 from agent_tui.headless.schema_answer import MOST_TRIES, AnswerSchema, UnfitAnswer
+from agent_tui.headless.ways import WAYS
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.starting.launch import Launch
@@ -119,7 +121,7 @@ class Printer:
         if self._mid_line:
             say(flush=True)
             self._mid_line = False
-        complain(sentence)
+        complain(say_how(sentence, WAYS))
 
     def finish(self, end: TurnEnd) -> None:
         """Close the output: a last newline, or the one JSON object."""
@@ -152,7 +154,7 @@ async def print_turn(launch: Launch, form: OutputFormat, schema: AnswerSchema | 
     try:
         session = await engine.open_launched()
         for notice in (*session.notices, *await engine.settle_tools()):
-            complain(notice)
+            complain(say_how(notice, WAYS))
         printer = Printer(session, form, only_value=schema is not None)
         printer.begin()
         reader = ReaderGone()

@@ -267,7 +267,7 @@ def _sentence(server: Server, status: int, is_spent: bool) -> str:
         case 404:
             return (
                 f"{url} has no model {server.quote(server.model)}, or is not the right "
-                f"address ({status}). Check --model and the base URL."
+                f"address ({status}). Choose another model, or check the base URL."
             )
         case 408:
             return f"{url} gave up waiting for the request ({status})."
@@ -291,8 +291,8 @@ def _name_key(server: Server) -> str:
 def _how_to_set_a_key(server: Server) -> str:
     """What a person does: name the variable that is looked at, or where to name one."""
     if server.key_source.isidentifier():
-        return f"Set {server.key_source}, or add a key with /connect."
-    return "Add one with /connect, or name its variable as api_key_env of the provider."
+        return f"Set {server.key_source}, or add a key."
+    return "Add a key, or name its variable as api_key_env of the provider."
 
 
 def _connection_sentence(server: Server, error: BaseException) -> str:

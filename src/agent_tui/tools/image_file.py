@@ -20,7 +20,7 @@ LARGEST_IMAGE_BYTES = 3_500_000
 """What providers take of one picture, before it is encoded."""
 _MOST_PIXELS = 50_000_000
 _KINDS = ("PNG", "JPEG", "GIF", "WEBP")
-UNSEEN = "[The model in use cannot see pictures; the user can choose another with /model.]"
+UNSEEN = "[The model in use cannot see pictures; the user can choose another model.]"
 """What a model is told in place of a picture that it cannot see."""
 
 

@@ -8,13 +8,28 @@ from agent_tui.core.dataclass import dataclass
 from agent_tui.core.messages import Display, MediaPart
 from agent_tui.core.origins import Origin
 from agent_tui.core.text import format_count
-from agent_tui.core.words import Outcome
+from agent_tui.core.words import (
+    ADD_KEY,
+    ANOTHER_AGENT,
+    ANOTHER_MODEL,
+    COMPACT,
+    CONNECT,
+    Outcome,
+    say_how,
+)
 
 if TYPE_CHECKING:
     from agent_tui.core.events import FilesChanged  # not for the first frame
 
 ToolState: TypeAlias = Literal["pending", "queued", "approval", "question", "running"] | Outcome
 Level: TypeAlias = Literal["info", "warning", "error"]
+_WAYS = {
+    ANOTHER_MODEL: "/model",
+    ANOTHER_AGENT: "/agent",
+    CONNECT: "/connect",
+    ADD_KEY: "/connect",
+    COMPACT: "/compact",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +183,15 @@ class NoticeBlock:
     level: Level = "info"
 
 
+def name_commands(sentence: str) -> str:
+    """A sentence of any layer, with the commands of the screen that do what it asks for."""
+    return say_how(sentence, _WAYS)
+
+
 def turn_end_block(end: str, reason: str) -> NoticeBlock:
     """Why a turn has no whole answer, as it is shown while it happens and when it is read again."""
-    return NoticeBlock(reason or "The turn ended early.", "error" if end == "failed" else "info")
+    told = name_commands(reason) or "The turn ended early."
+    return NoticeBlock(told, "error" if end == "failed" else "info")
 
 
 @dataclass(frozen=True, slots=True)

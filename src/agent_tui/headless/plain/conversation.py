@@ -24,6 +24,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.output import complain
 from agent_tui.core.text import first_line
+from agent_tui.core.words import say_how
 from agent_tui.headless.input_lines import InputLine, input_lines
 from agent_tui.headless.plain.asking import ask_lines
 from agent_tui.headless.plain.commands import run_plain_command
@@ -31,6 +32,7 @@ from agent_tui.headless.plain.lines import PlainLines
 from agent_tui.headless.plain.telling import tell
 from agent_tui.headless.plain.typed import TypedLines
 from agent_tui.headless.reader_gone import ReaderGone
+from agent_tui.headless.ways import PLAIN_WAYS
 from agent_tui.runtime.engine import Engine
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.starting.launch import Launch
@@ -49,7 +51,7 @@ async def converse(launch: Launch) -> int:
         session = await engine.open_launched()
         try:
             for notice in (*session.notices, *await engine.settle_tools()):
-                complain(notice)
+                complain(say_how(notice, PLAIN_WAYS))
             await _PlainConversation(session, reader).run(launch.prompt)
         except asyncio.CancelledError:
             reader.check()
@@ -138,7 +140,7 @@ class _PlainConversation:
             try:
                 await work
             except AgentTuiError as error:
-                tell(str(error))
+                tell(say_how(str(error), PLAIN_WAYS))
             except asyncio.CancelledError:
                 tell("Interrupted. The session is safe.")
             except Exception as error:

@@ -51,8 +51,9 @@ from agent_tui.core.messages import ToolCall, ToolResult
 from agent_tui.core.modes import MODE_HELP
 from agent_tui.core.summary import CompactionReport, OperationReport
 from agent_tui.core.text import first_line, format_count, reveal
-from agent_tui.core.words import CANCELLED, OUTCOMES, operation_words, outcome_of
+from agent_tui.core.words import CANCELLED, OUTCOMES, operation_words, outcome_of, say_how
 from agent_tui.headless.plain.telling import MARK, quote
+from agent_tui.headless.ways import PLAIN_WAYS
 
 _SUBJECTS = ("command", "pattern", "query", "path", "file_path", "url")
 _LONGEST = 160
@@ -151,7 +152,7 @@ class PlainLines:
             case SubagentEvent(name=name, event=nested):
                 return [f"Subagent {name}: {line}" for line in _tell_nested(nested)]
             case NoticeGiven(text) | Failed(text):
-                return [text]
+                return [say_how(text, PLAIN_WAYS)]
             case PicturesShown(images=images):
                 return [f"The model was shown {format_count(len(images), 'picture')}."]
             case AnswerUnsaved():
@@ -161,7 +162,9 @@ class PlainLines:
                 ]
             case TurnFinished(_, end, steps, reason):
                 taken = format_count(steps, "step")
-                return [f"Done after {taken}." if end == "done" else reason or f"Ended: {end}."]
+                if end == "done":
+                    return [f"Done after {taken}."]
+                return [say_how(reason, PLAIN_WAYS) or f"Ended: {end}."]
             case (
                 TurnBegan()
                 | TurnResumed()

@@ -114,7 +114,7 @@ class SessionBuilder:
             return self._agents.find(named)
         log.notices.append(
             f"This session started with the agent {first_line(reveal(named), 80)}, which you "
-            "do not have. It continues with the default agent; choose another with --agent."
+            "do not have. It continues with the default agent, or choose another agent."
         )
         return self._agents.find()
 

@@ -20,7 +20,7 @@ from agent_tui.providers.registry import choose_model, make_provider, usable_pro
 from agent_tui.providers.unconnected import Unconnected
 
 NO_MODEL = (
-    "No model is connected: use /connect on the screen, or set OPENAI_API_KEY (and OPENAI_BASE_URL "
+    "No model is connected: connect a provider, or set OPENAI_API_KEY (and OPENAI_BASE_URL "
     "for another server), or start the built-in demo with: agent-tui --demo"
 )
 _LIST_SECONDS = 3.0
@@ -88,7 +88,7 @@ class Connections:
         if model and model not in spec.models:
             connections.notices.append(
                 f"Model {model}: the first of {len(listed)} that {spec.name} lists. "
-                "Choose another with /model or --model."
+                "If it does not suit, choose another model."
             )
         return connections
 

@@ -35,6 +35,9 @@ class Notices:
 
     def mistake(self, sentence: str) -> None:
         """Show what is wrong with what was just asked for; it is kept only where it is long."""
+        from agent_tui.ui.blocks import name_commands
+
+        sentence = name_commands(sentence)
         if self._panes.prompt_box.frame.has_room_for(sentence):
             self.hint(sentence)
         else:
@@ -49,8 +52,9 @@ class Notices:
         self._show(sentence, "warning")
 
     def _show(self, sentence: str, level: Level) -> None:
-        from agent_tui.ui.blocks import NoticeBlock
+        from agent_tui.ui.blocks import NoticeBlock, name_commands
 
+        sentence = name_commands(sentence)
         if not self._panes.has_timeline:
             self.hint(sentence)
             return

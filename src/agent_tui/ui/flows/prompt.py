@@ -25,7 +25,7 @@ async def send_prompt_file(chat: Conversation, name: str, argument: str) -> None
     chat.prompt_box.set_text(f"/{name} {argument}".strip())
     told = name_keys(chat.app, "{help} to list them all.")
     if chat.engine and await chat.engine.project.untrusted_files():
-        told = "commands of this folder need --trust."
+        told = "to use those of this folder, restart and trust it."
     chat.notices.hint(f"There is no command /{first_line(name, 30)}; {told}")
 
 
