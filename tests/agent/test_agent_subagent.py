@@ -15,6 +15,8 @@ from agent_tui.core.events import (
     StepBegan,
     SubagentEvent,
 )
+from agent_tui.core.messages import text_of
+from agent_tui.core.records import ToolMessage
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.providers.demo.scripted import Scripted
 from tests.agent.stage import Stage, call
@@ -180,13 +182,18 @@ async def test_cancelling_the_parent_cancels_its_subagent_and_both_logs_go_on(
         assert await stage.say("Go on") == "done"
 
 
-async def test_a_subagent_asks_the_parents_person_under_its_own_name(tmp_path: Path) -> None:
-    home = tmp_path / "home"
+def write_specs(folder: Path) -> None:
+    """A worker with every tool, and a boss who may start it."""
+    home = folder / "home"
     (home / "agents").mkdir(parents=True)
     (home / "agents" / "worker.yaml").write_text(
         "extend: default\nname: worker\ndescription: Works.\nsubagents: []\n"
     )
     (home / "agents" / "boss.yaml").write_text("extend: default\nsubagents: [worker]\n")
+
+
+async def test_a_subagent_asks_the_parents_person_under_its_own_name(tmp_path: Path) -> None:
+    write_specs(tmp_path)
     script = (
         task("worker", id="t1"),
         Reply(calls=(call("run_command", command="echo hello"),)),
@@ -198,3 +205,36 @@ async def test_a_subagent_asks_the_parents_person_under_its_own_name(tmp_path: P
         assert await stage.say("Work") == "done"
         (request,) = [e.request for e in stage.events if isinstance(e, ApprovalRequested)]
         assert (request.title, request.source) == ("worker: echo hello", "t1")
+
+
+async def test_a_subagent_in_plan_mode_reports_and_presents_no_plan_of_its_own(
+    tmp_path: Path,
+) -> None:
+    write_specs(tmp_path)
+    script = (
+        task("worker"),
+        Reply(
+            calls=(
+                call("write_file", path="a.txt", content="x"),
+                call("run_command", command="touch b.txt", background=True),
+                call("present_plan", plan="# Let me write"),
+            )
+        ),
+        Reply(text="a.txt should be written."),
+        Reply(text="ok"),
+    )
+    async with Stage(tmp_path, *script, spec="boss") as stage:
+        stage.session.approvals.set_mode("plan")
+        assert await stage.say("Plan it") == "done"
+        assert isinstance(stage.provider, Scripted)
+        parent, child = ({t.name for t in r.tools} for r in list(stage.provider.requests)[:2])
+        assert {"ask_user", "present_plan"} <= parent
+        assert not {"ask_user", "present_plan"} & child
+        messages = list(stage.provider.requests)[2].messages
+        write, run, plan = (text_of(m.content) for m in messages if isinstance(m, ToolMessage))
+        assert write == run
+        assert write.endswith("say in your answer what should be done.")
+        assert plan.startswith("There is no tool 'present_plan'.")
+        assert not any(isinstance(each, ApprovalRequested) for each in stage.events)
+        assert stage.session.approvals.mode == "plan"
+        assert not list(stage.workspace.iterdir())

@@ -15,6 +15,7 @@ from agent_tui.core.errors import AgentTuiError, ToolError
 from agent_tui.core.events import ApprovalAnswer
 from agent_tui.core.file_changes import ChangeCause
 from agent_tui.core.messages import DiffDisplay, Display, ToolCall, ToolResult
+from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.core.records import ApprovalRecord
 from agent_tui.core.words import INTERRUPTED, NOT_RUN
 from agent_tui.providers.base import ToolSchema
@@ -29,6 +30,10 @@ Note: TypeAlias = Callable[[ApprovalRecord], Awaitable[None]]
 PLAN_ONLY = (
     "Plan mode: nothing may be changed or run now. Look around with the reading tools, then call "
     "present_plan with what you intend to do."
+)
+_REPORT_ONLY = (
+    "Plan mode: nothing may be changed or run now. Look around with the reading tools, and say in "
+    "your answer what should be done."
 )
 _STOPPED = "Stopped: the action was rejected. Say what to do instead."
 _KEPT = "Still planning: the plan was not approved. Say what it should do instead."
@@ -168,7 +173,7 @@ class Toolset:
             known = ", ".join(self._tools)
             return _failed(f"There is no tool {call.name!r:.100}. There are: {known}.")
         if approvals.mode == "plan" and tool.acts:
-            return _failed(PLAN_ONLY)
+            return _failed(PLAN_ONLY if PRESENT_PLAN in self._tools else _REPORT_ONLY)
         running = running or RunningCall()
         try:
             arguments = parse_arguments(tool, call.arguments)

@@ -146,7 +146,9 @@ class SessionBuilder:
         desk = DMailDesk(Context(log, connection.counter)) if spec.sends_dmail else None
         watch = watch_workspace(log, wire, workspace if self._settings.workspace.capture else None)
         toolset = Toolset(
-            session_tools(spec, log, self._tools(approvals), desk, named),
+            session_tools(
+                spec, log, self._tools(approvals), desk, named, is_subagent=parent is not None
+            ),
             ToolContext(
                 workspace,
                 FileMemory(),

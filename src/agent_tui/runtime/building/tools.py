@@ -8,11 +8,15 @@ from functools import cache
 from agent_tui.agent.spec import AgentSpec
 from agent_tui.agent.time_travel import DMailDesk
 from agent_tui.context.recall import Recall as Memory
+from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.tools.base import AnyTool
 from agent_tui.tools.task import Task
 
 OfferTools = Callable[[], Sequence[AnyTool]]
+
+_PARENTS = frozenset({PRESENT_PLAN, "ask_user"})
+"""Tools that turn to the person: a subagent's parent has them."""
 
 
 def session_tools(
@@ -21,11 +25,15 @@ def session_tools(
     offer: OfferTools,
     desk: DMailDesk | None,
     subagents: Mapping[str, str],
+    *,
+    is_subagent: bool,
 ) -> OfferTools:
     """What gives the tools of one session, asked before each step.
 
-    Recall is only among them when something has left the context.
+    Recall is only among them when something has left the context. Subagents report to their
+    parent: they neither ask the person nor end plan mode with a plan of their own.
     """
+    parents = _PARENTS if is_subagent else frozenset[str]()
     memory = Memory(log)
     own: list[AnyTool] = []
     if desk:
@@ -43,6 +51,6 @@ def session_tools(
 
     def tools() -> Sequence[AnyTool]:
         every = [*offer(), *own, *([recall()] if memory.has_anything else [])]
-        return [tool for tool in every if spec.allows(tool.name)]
+        return [each for each in every if spec.allows(each.name) and each.name not in parents]
 
     return tools
