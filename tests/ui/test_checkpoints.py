@@ -41,6 +41,15 @@ async def test_the_start_of_a_compacted_log_says_what_it_is() -> None:
         assert "(no prompt)" not in app.text
 
 
+async def test_a_step_that_was_interrupted_before_its_answer_says_so() -> None:
+    step = CheckpointSummary(8, "", 1, 1, 3, "one thing")
+    async with (app := Stage(screen=CheckpointsScreen([*CHECKPOINTS, step]))).run_test(
+        size=(40, 12)
+    ) as pilot:
+        await pilot.pause()
+        assert "step 1  (no answer)" in app.text
+
+
 async def test_without_a_compaction_nothing_leads_to_archives() -> None:
     app = Stage(screen=CheckpointsScreen(CHECKPOINTS))
     async with app.run_test(size=(80, 24)) as pilot:

@@ -1,6 +1,7 @@
 """The timeline keeps its place, follows the end, opens blocks, and says what was pressed."""
 
 import random
+import re
 
 import pytest
 from textual.geometry import Region
@@ -17,7 +18,13 @@ from agent_tui.core.records import (
     UserMessage,
     damage_row,
 )
-from agent_tui.ui.blocks import AssistantBlock, NoticeBlock, ShellBlock, UserBlock
+from agent_tui.ui.blocks import (
+    AssistantBlock,
+    CheckpointBlock,
+    NoticeBlock,
+    ShellBlock,
+    UserBlock,
+)
 from agent_tui.ui.widgets.timeline.block_view import BlockView
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.ui.timeline_stage import TimelineStage, conversation, numbered
@@ -338,6 +345,21 @@ async def test_a_click_on_a_marker_presses_it_and_the_pointer_names_the_deed() -
     assert isinstance(app.pressed[0], Timeline.CheckpointPressed)
     assert app.pressed[0].checkpoint == 0
     assert len(app.pressed) == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "note"), [(40, r"─ \d+:\d+ ─"), (100, r"─ 12.3k tokens · \d+:\d+ ─")]
+)
+async def test_what_a_click_does_is_told_whole_however_narrow(columns: int, note: str) -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(columns, 12)) as pilot:
+        app.timeline.append(CheckpointBlock(107, 1, "2026-03-21T09:40:00Z", 12_345))
+        await pilot.pause()
+        await pilot.hover(Timeline, offset=(columns - 8, 0))
+        await pilot.pause()
+        (row,) = (line for line in app.lines if "107" in line)
+        assert "◆ 107 revert here ─" in row
+        assert re.search(note, row)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
@@ -23,6 +24,8 @@ from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT, Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, crop_text, wrap_text
 
 _IN_TREE = "see it in the tree"
+_RULE_CELLS = 5 + MARGIN_RIGHT - GUTTER
+"""The cells of its row that a rule takes at least, beside its label and its note."""
 
 
 def draw_checkpoint(block: CheckpointBlock, canvas: Canvas, *, active: bool) -> Drawing:
@@ -38,6 +41,8 @@ def draw_checkpoint(block: CheckpointBlock, canvas: Canvas, *, active: bool) -> 
     if active:
         bold = palette.checkpoint + Style(bold=True)
         label = [Segment(f"◆ {block.id} ", bold), Segment("revert here ", palette.checkpoint)]
+        if sum(cell_len(part.text) for part in label) + cell_len(note) > canvas.width - _RULE_CELLS:
+            note = format_clock(block.at)  # what a click does is said whole before anything else
         row = _rule(label, note, canvas, palette.checkpoint)
     else:
         row = _rule([Segment(f"◇ {block.id} ", palette.checkpoint)], note, canvas, palette.line)

@@ -88,7 +88,7 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
     def _draw(self, index: int, width: int) -> Content:
         summary = self._checkpoints[index]
         leads = not summary.step
-        step = f"  step {summary.step}  {clean(summary.then)}"
+        step = f"  step {summary.step}  {clean(summary.then) or '(no answer)'}"
         words = clean(summary.prompt) or self._without_prompt(summary) if leads else step
         text = Content.assemble(
             (f"\u25c7 {summary.id:>4}  " if leads else f"\u00b7 {summary.id:>4}  ", "$muted"),
