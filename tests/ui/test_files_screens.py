@@ -204,6 +204,15 @@ async def test_what_is_reverted_is_said_whole_in_the_smallest_window(
         assert not any("…" in row for row in rows)
 
 
+async def test_choices_and_files_end_at_one_edge_however_wide_the_screen_is(yard: Yard) -> None:
+    async with (app := Stage(screen=preview(yard))).run_test(size=(200, 60)) as pilot:
+        await rest(pilot, 0.3)
+        edges = {
+            app.screen.query_one(f"#{each}").region.right for each in ("scopes", "files", "answers")
+        }
+        assert len(edges) == 1
+
+
 async def test_what_no_tick_means_is_said(yard: Yard) -> None:
     plan = yard.plan("c0")
     for shown, words in ((PREVIEW, "; no file is ticked"), (None, "Close; no file is ticked")):
