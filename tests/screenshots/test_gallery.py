@@ -28,7 +28,12 @@ Visit = Callable[[Visitor], Awaitable[None]]
 GALLERY = Path(__file__).parents[2] / "screenshots"
 SIZE = (120, 36)
 LOW = (120, 24)
-LOOKS = {"light": ("agent-light", None), "narrow": ("", (80, 24)), "wide": ("", (200, 60))}
+LOOKS = {
+    "light": ("agent-light", None),
+    "narrow": ("", (80, 24)),
+    "wide": ("", (200, 60)),
+    "light_wide": ("agent-light", (200, 60)),
+}
 """Ways to look at a screen besides the first: a theme, and the size of the terminal."""
 USUAL = ("light", "narrow")
 ALL_SIZES = (*USUAL, "wide")
@@ -58,7 +63,7 @@ def test_welcome(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.until_text("What have we done so far?")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_timeline(snap_compare: Compare, stage: Stage) -> None:
@@ -92,7 +97,7 @@ def test_approval_of_an_edit(snap_compare: Compare, stage: Stage) -> None:
         await visitor.say("Fix the bug")
         await visitor.until_screen("ApprovalScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_question(snap_compare: Compare, stage: Stage) -> None:
@@ -110,7 +115,7 @@ def test_question(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("QuestionScreen")
         assert visitor.app.chat.status.work, "a question is asked within a turn"
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(scene), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(scene), visit, LOW, ALL_SIZES)
 
 
 def test_plan_to_approve(snap_compare: Compare, stage: Stage) -> None:
@@ -155,7 +160,7 @@ def test_session_list(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_text("in 6 projects")
         await visitor.press("down", "down")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
 
 
 def test_sessions_of_all_agents(
@@ -171,7 +176,7 @@ def test_sessions_of_all_agents(
         await visitor.until_text("3 agents")
         await visitor.press("down", "down")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
 
 
 def test_imported_compaction(
@@ -208,7 +213,7 @@ def test_search(
         await visitor.until(lambda: "updating" not in visitor.text, "a whole index")
         await visitor.press("down")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
 
 
 def test_why(
@@ -222,7 +227,7 @@ def test_why(
         await visitor.until_screen("WhyScreen")
         await visitor.until_text("4 calls")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
 
 
 def test_statistics(
@@ -237,7 +242,7 @@ def test_statistics(
         await visitor.until_screen("StatisticsScreen")
         await visitor.until_text("by model")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
 
 
 def test_gauge_near_full(snap_compare: Compare, stage: Stage) -> None:
@@ -273,7 +278,7 @@ def test_attribution(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("f8")
         await visitor.until_screen("AttributionScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_compaction_preview(snap_compare: Compare, stage: Stage) -> None:
@@ -282,7 +287,7 @@ def test_compaction_preview(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("f4")
         await visitor.until_text("% saved")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_compaction_writing(snap_compare: Compare, stage: Stage) -> None:
@@ -344,7 +349,7 @@ def test_checkpoints(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("CheckpointsScreen")
         await visitor.until_text("FAILED (failures=2)")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
 
 
 def test_revert_preview(snap_compare: Compare, stage: Stage) -> None:
@@ -354,7 +359,7 @@ def test_revert_preview(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("RevertFilesScreen")
         await visitor.until_text("CHANGELOG")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_revert_conflict(snap_compare: Compare, stage: Stage) -> None:
@@ -381,7 +386,7 @@ def test_changes(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("a")
         await visitor.until_text("▾")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 async def _rotate(visitor: Visitor) -> None:
@@ -418,7 +423,7 @@ def test_archives(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_text("5, newest first")
         await visitor.until_text("Nothing was said here.")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
 
 
 def test_browsing_an_archive(snap_compare: Compare, stage: Stage) -> None:
@@ -429,7 +434,7 @@ def test_browsing_an_archive(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("end", "enter")
         await visitor.until_screen("BrowseScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_help(snap_compare: Compare, stage: Stage) -> None:
@@ -437,7 +442,7 @@ def test_help(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("f1")
         await visitor.until_screen("HelpScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_command_palette(snap_compare: Compare, stage: Stage) -> None:
@@ -447,13 +452,25 @@ def test_command_palette(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("PaletteScreen")
         await visitor.press(*"comp")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_slash_commands(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Run the tests", allow=1)
         await visitor.press("slash", "r", "e")
+
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+
+
+def test_finding_in_a_session(snap_compare: Compare, stage: Stage) -> None:
+    async def visit(visitor: Visitor) -> None:
+        await visitor.ask("Explain how the tide is calculated")
+        await visitor.press("ctrl+f")
+        await visitor.until_text("Find in this session")
+        await visitor.press(*"water")
+        await visitor.until_text("older")
+        await visitor.press("up")
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
@@ -566,7 +583,7 @@ def test_scrubber(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("ScrubberScreen")
         await visitor.press("home", "right_square_bracket", "right", "right", "right")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
 
 
 def test_comparing_branches(snap_compare: Compare, stage: Stage) -> None:
@@ -577,7 +594,7 @@ def test_comparing_branches(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("end", "c")
         await visitor.until_screen("CompareScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
 
 
 def test_damaged_lines(snap_compare: Compare, stage: Stage) -> None:
@@ -624,7 +641,7 @@ def test_connect(snap_compare: Compare, stage: Stage, monkeypatch: pytest.Monkey
         await visitor.until_text("Find servers on this computer")
 
     app = stage.connected("http://127.0.0.1:9/v1", stage.make_project())
-    assert is_as_accepted(snap_compare, stage, app, visit, LOW)
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW, ALL_SIZES)
 
 
 def test_model(snap_compare: Compare, stage: Stage) -> None:
@@ -658,7 +675,7 @@ def test_mcp(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_text("200 tools")
 
     app = stage.connected("http://127.0.0.1:9/v1", stage.make_project())
-    assert is_as_accepted(snap_compare, stage, app, visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW, [*ALL_SIZES, "light_wide"])
 
 
 def test_block_menu(snap_compare: Compare, stage: Stage) -> None:
