@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from agent_tui.core.errors import StorageError, UsageError
 from agent_tui.library.search.finding import FoundSession, Hit, SearchAnswer
+from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.sessions import search as search_screen
 from agent_tui.ui.screens.sessions.search import SearchScreen
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -188,3 +189,14 @@ async def test_lines_that_are_found_and_not_shown_are_told() -> None:
     async with (stage := Stage(screen=SearchScreen(search, "tide"))).run_test() as pilot:
         await until(pilot, lambda: "4 lines in 1 session" in stage.text)
         assert "4 lines in 1 session, best 2 shown" in stage.text
+
+
+async def test_how_old_a_session_is_stands_at_the_edge_of_the_column_not_of_the_screen() -> None:
+    search = Search(found("one", "word " * 60, title="The tides"))
+    async with (stage := Stage(screen=SearchScreen(search, "tide"))).run_test(
+        size=(200, 20)
+    ) as pilot:
+        await until(pilot, lambda: "The tides" in stage.text)
+        await pilot.pause()
+        rows = [line for line in stage.text.splitlines() if "The tides" in line or "word" in line]
+        assert [len(row.rstrip()) - 1 for row in rows] == [COLUMN, COLUMN]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agent_tui.core.errors import StorageError
 from agent_tui.library.search.why import WritingCall
+from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.sessions.why import WhyScreen
 from tests.ui.stage import Stage
 from tests.waiting import settle
@@ -59,3 +60,11 @@ async def test_that_the_index_is_not_up_to_date_is_told_beside_what_was_found() 
         await settle(pilot, workers=True)
         assert "Round it" in stage.text
         assert "Results may be incomplete." in stage.text
+
+
+async def test_how_old_a_call_is_stands_at_the_edge_of_the_column_not_of_the_screen() -> None:
+    screen = WhyScreen(Service(), "src/tide.py", Path("/w"))
+    async with (stage := Stage(screen=screen)).run_test(size=(200, 30)) as pilot:
+        await settle(pilot, workers=True)
+        (row,) = (line for line in stage.text.splitlines() if "Round the table" in line)
+        assert len(row.rstrip()) - (len(row) - len(row.lstrip())) == COLUMN

@@ -17,6 +17,7 @@ from agent_tui.core.errors import AgentTuiError, StorageError
 from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import clean, reveal
 from agent_tui.resources import stylesheet
+from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.list_keys import take_list_key
@@ -144,7 +145,7 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         return bool(self._found)
 
     def _draw(self, index: int, width: int) -> Content:
-        row = self._found[index]
+        row, width = self._found[index], min(width, COLUMN)
         return _draw_session(row.session, width) if row.hit is None else _draw_hit(row.hit, width)
 
     @on(Rows.Chosen, "#search-rows")

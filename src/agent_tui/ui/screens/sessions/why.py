@@ -14,6 +14,7 @@ from agent_tui.core.errors import StorageError, UsageError
 from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
+from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -97,6 +98,7 @@ class WhyScreen(Panel["WritingCall"]):
 
     def _draw(self, index: int, width: int) -> Content:
         each, part = self._found[index // _LINES], index % _LINES
+        width = min(width, COLUMN)
         if part == 0:
             tools = clean(", ".join(each.tools))
             age = format_age(each.at).rjust(8)
@@ -105,12 +107,13 @@ class WhyScreen(Panel["WritingCall"]):
             )
             return Content.assemble(("● ", "$tool"), (tools, "bold"), f"  {title}", (age, "$muted"))
         if part == 1:
-            return Content.assemble(("  \u276f ", "$user"), clean(each.prompt) or "prompt unknown")
+            said = clean(each.prompt) or "prompt unknown"
+            return Content.assemble(("  \u276f ", "$user"), said).truncate(width, ellipsis=True)
         if part == 2:
             kept = "still in the context" if each.in_context else "no longer in the context"
             copied = f" · continued in {', '.join(each.copied_to)}" if each.copied_to else ""
             told = f"    the prompt was {kept} · {each.source}{copied}"
-            return Content.styled(clean(told), "$muted")
+            return Content.styled(clean(told), "$muted").truncate(width, ellipsis=True)
         return Content("")
 
     @on(Rows.Chosen, "#why-rows")
