@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -355,6 +356,19 @@ async def test_the_keys_of_the_line_go_through_every_row_of_a_find(
             await here.pilot.press("up")
             told.append(str(count.render()).rpartition(" · ↑ older ↓ newer")[0])
         assert told == ["1 of 2, line 2 of 2", "1 of 2, line 1 of 2", "2 of 2", told[0]]
+
+
+async def test_what_is_typed_to_find_is_seen_in_the_smallest_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("hello zebra")
+        await here.pilot.resize_terminal(40, 12)
+        await here.pilot.press("ctrl+f", *"zebra")
+        await here.until(lambda: "1 of" in shown(here.app))
+        (row,) = (line for line in shown(here.app).split("\n") if "⌕" in line)
+        assert "⌕ zebra" in row
+        assert re.search(r" 1 of \d+ *$", row), "no part of a hint is cut off"
 
 
 async def test_a_find_is_forgotten_where_a_revert_takes_its_block_away() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from rich.cells import cell_len
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -18,7 +19,9 @@ from textual.widgets import Input, Static
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _LEAST = 2
-_ELSEWHERE = "in hidden rows · Tab open all"
+_LEAST_TYPED = 18
+"""The cells that are left for what is typed, in the smallest window too."""
+_ELSEWHERE = ("in hidden rows · Tab open all", "Tab open all")
 
 
 class Searched(Protocol):
@@ -170,10 +173,13 @@ class FindBar(Horizontal):
             return
         more = "" if done else "+"
         arrows = "↑ older ↓ newer" if self._searched.newest_first else "↑↓ next"
-        keys = f"{arrows}{self._way_out}" if self._is_shown else _ELSEWHERE
+        ways = (f"{arrows}{self._way_out}", arrows) if self._is_shown else _ELSEWHERE
         row, rows = self._searched.place_in_found
         here = f", line {row} of {rows:,}" if rows > 1 else ""
-        self._say(f"{self._place + 1:,} of {len(self._found):,}{more}{here} · {keys}")
+        count = f"{self._place + 1:,} of {len(self._found):,}{more}"
+        told = (*(f"{count}{here} · {way}" for way in ways), f"{count}{here}", count)
+        room = self.size.width - _LEAST_TYPED
+        self._say(next((each for each in told if cell_len(each) <= room), count))
 
     def _say(self, text: str) -> None:
         self._count.update(Content.styled(text, "$muted"))
