@@ -38,6 +38,7 @@ from agent_tui.ui.screens.dialogs.wide_folder import WideFolderScreen
 from tests.mcp.stage import odd
 from tests.screenshots.buoy import draw_buoy
 from tests.ui.test_chat_acts import Desk, desk
+from tests.waiting import until
 
 SIZES = ((40, 12), (60, 20), (80, 24), (120, 40), (200, 60), (300, 100))
 _KEYS = (
@@ -211,15 +212,21 @@ class Fumbler:
                 await here.pilot.pause(TYPING_GUARD_SECONDS + 0.1)
             await here.pilot.press("escape")
             self._paint()
-        assert app.screen is app.chat_screen, f"Esc does not lead back: {self.trail}"
-        assert here.chat.prompt_box.is_writing, f"nothing can be typed: {self.trail}"
+        assert app.screen is app.chat_screen, f"Esc does not lead back: {self._where()}"
+        assert here.chat.prompt_box.is_writing, f"nothing can be typed: {self._where()}"
         here.chat.prompt_box.set_text("")
         await self._check()
 
     async def _check(self) -> None:
         here, app = self.here, self.app
         await here.pilot.press("x")
-        await here.until(lambda: "x" in here.chat.prompt_box.text)
+        typed = here.chat.prompt_box
+        await until(
+            here.pilot,
+            lambda: "x" in typed.text or app._exit,
+            lambda: f"x is lost: {self._where()}",
+        )
+        assert not app._exit, self._where()
         here.chat.prompt_box.set_text("")
         if here.chat.runner.is_busy:
             await here.chat.runner.interrupt()
@@ -240,6 +247,13 @@ class Fumbler:
         after = self._conversation()
         is_as_high = len(before) == len(after)  # a notice that went meanwhile leaves it its row
         assert not is_as_high or before == after, f"stale after {self.trail}:\n{before}\n{after}"
+
+    def _where(self) -> str:
+        """Where it stands, and what led there: after a signal the program has ended by itself."""
+        if self.app._exit:
+            return f"the program has ended, after {self.trail}"
+        above = [type(screen).__name__ for screen in self.app.screen_stack]
+        return f"in {above} at {self.app.focused!r}, after {self.trail}"
 
     def _conversation(self) -> list[str]:
         """The rows of the conversation that are in view."""
