@@ -84,6 +84,26 @@ def test_a_line_typed_before_the_question_is_no_answer_to_it(
         assert "ask the harbour master" in json.dumps(server.requests[-1].body["messages"])
 
 
+def test_a_message_during_a_command_is_sent_when_that_has_ended(
+    tmp_path: Path, server: SseServer
+) -> None:
+    stage = Stage(tmp_path, server)
+    with Plain(stage) as plain:
+        plain.hear("Type a message, or /help.")
+        plain.say("!until [ -e go ]; do sleep 0.05; done")
+        plain.hear("Running until")
+        plain.say("And the tides?")
+        plain.hear("Your message is sent when the running command has ended.")
+        plain.say("/status")
+        plain.hear("Not run: wait for the running command to end, or press Ctrl+C.")
+        assert not server.requests
+        (stage.workspace / "go").touch()
+        plain.hear("Done after 1 step.")
+        (request,) = server.requests
+        assert request.body["messages"][-1]["content"] == "And the tides?"
+        assert plain.close() == 0
+
+
 def test_an_interrupt_ends_the_turn_and_not_the_program(tmp_path: Path, server: SseServer) -> None:
     stage = Stage(tmp_path, server)
     server.answers.append(stream(text_chunk("Slowly\n"), Pause(600), finish_chunk()))

@@ -180,6 +180,9 @@ async def test_a_bug_of_ours_is_told_and_the_conversation_goes_on(
         def subscribe(self, *_: object) -> None:
             pass
 
+        def take_steers(self) -> list[str]:
+            return []
+
     async def fail() -> None:
         raise KeyError("x")
 

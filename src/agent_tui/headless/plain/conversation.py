@@ -70,9 +70,12 @@ class _PlainConversation:
         self._session = session
         self._lines = PlainLines()
         self._work: asyncio.Task[None] | None = None
+        self._is_turn = False
+        self._waiting: list[str] = []
         self._asked: deque[_Asked] = deque()
         self._asked_at = 0.0
         self._closed = False
+        self._over = False
         session.subscribe(self._hear, reader.stop)
 
     async def run(self, prompt: str) -> None:
@@ -82,7 +85,7 @@ class _PlainConversation:
         title = self._session.view.title or "new session"
         tell(f"agent-tui, plain: {first_line(title)}. Type a message, or /help.")
         if prompt.strip():
-            self._begin(self._session.run_turn(prompt))
+            self._begin_turn(prompt)
         lines = TypedLines(input_lines())
         try:
             while (line := await lines.next()).text:
@@ -90,9 +93,10 @@ class _PlainConversation:
                     self._take(line.text.strip())
             self._closed = True
             self._reject_all()
-            if self._work is not None:
+            while self._work is not None and self._busy:  # one may be followed by a turn
                 await asyncio.gather(self._work, return_exceptions=True)
         finally:
+            self._over = True
             if self._work is not None:
                 self._work.cancel()
             loop.remove_signal_handler(signal.SIGINT)
@@ -123,7 +127,12 @@ class _PlainConversation:
             return
         if self._busy:
             if line.startswith(("/", "!")):
-                tell("Commands wait until the turn has ended. Press Ctrl+C to interrupt it.")
+                running = "turn" if self._is_turn else "command"
+                tell(f"Not run: wait for the running {running} to end, or press Ctrl+C.")
+                return
+            if not self._is_turn:
+                tell("Your message is sent when the running command has ended.")
+                self._waiting.append(line)
                 return
             if self._asked:
                 tell("Typed ahead or pasted: sent to the agent, not taken as an answer.")
@@ -133,9 +142,23 @@ class _PlainConversation:
         elif line.startswith("!"):
             self._begin(self._session.run_shell(line[1:].strip()))
         else:
-            self._begin(self._session.run_turn(line))
+            self._begin_turn(line)
 
-    def _begin(self, work: Coroutine[Any, Any, object]) -> None:
+    def _begin_turn(self, prompt: str) -> None:
+        self._begin(self._session.run_turn(prompt), is_turn=True)
+
+    def _send_what_waits(self) -> None:
+        """Begin a turn with the messages that came too late for one, or during a command."""
+        waiting = [*self._session.take_steers(), *self._waiting]
+        self._waiting.clear()
+        if waiting:
+            self._begin_turn(waiting[0])
+        for message in waiting[1:]:
+            self._session.steer(message)
+
+    def _begin(self, work: Coroutine[Any, Any, object], *, is_turn: bool = False) -> None:
+        self._is_turn = is_turn
+
         async def carry_out() -> None:
             try:
                 await work
@@ -147,6 +170,8 @@ class _PlainConversation:
                 tell(f"Internal error: {type(error).__name__}: {error}.")
             finally:
                 self._asked.clear()
+            if not self._over:
+                self._send_what_waits()
 
         self._work = asyncio.create_task(carry_out())
 
