@@ -372,6 +372,21 @@ async def test_what_is_allowed_for_the_session_can_be_narrowed_before() -> None:
     assert app.results == [ApprovalAnswer("session", rule="run_command(git diff *)")]
 
 
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [(40, "Allow “git diff …” for…  a  Tab "), (48, "Allow “git diff …” for this se…  a  Tab ")],
+)
+async def test_what_would_be_allowed_is_told_before_the_key_of_another_scope(
+    columns: int, row: str
+) -> None:
+    call = ToolCall("call-1", "run_command", "{}")
+    offers = ("run_command(git diff *)", "run_command(git diff --stat)")
+    request = ApprovalRequest("r1", call, "Run", CommandDisplay("git diff --stat"), offers)
+    async with (app := Stage(screen=ApprovalScreen(request))).run_test(size=(columns, 12)) as pilot:
+        await wait_out_the_guard(pilot)
+        assert row in app.text
+
+
 async def test_every_edit_is_allowed_in_words_that_name_the_place_once() -> None:
     call = ToolCall("call-1", "write_file", "{}")
     offers = ("edits",)

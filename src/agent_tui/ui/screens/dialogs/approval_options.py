@@ -124,8 +124,11 @@ class Options(Rows):
         answer = self.answers[index]
         pointer = "\u276f " if index == self.cursor else "  "
         has_more = answer.name == "session" and len(self._offers) > 1
-        narrow = "  Tab other scope" if has_more else ""
         label = self._label(answer)
+        # What would be allowed comes before the words of a key.
+        forms = ("  Tab other scope", "  Tab") if has_more else ("",)
+        room = width - 7 - cell_len(label)
+        narrow = next((each for each in forms if len(each) <= room), forms[-1])
         room = max(8, width - 7 - len(narrow))
         if cell_len(label) > room:
             label = set_cell_size(label, room - 1) + "…"
