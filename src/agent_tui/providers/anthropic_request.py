@@ -13,10 +13,11 @@ import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, assert_never
+from typing import Any, assert_never
 
 import msgspec
 
+from agent_tui.config.settings import ThinkingLevel
 from agent_tui.core.messages import (
     Content,
     MediaPart,
@@ -31,7 +32,6 @@ from agent_tui.providers.base import ModelRequest, ToolSchema
 from agent_tui.providers.encoded_messages import common_length
 from agent_tui.providers.server_events import encode_json
 
-ThinkingLevel: TypeAlias = Literal["off", "low", "medium", "high"]
 REDACTED = "redacted:"
 """Before what a server encrypted whole in place of a thought."""
 _BUDGETS = {"low": 4_096, "medium": 10_000, "high": 24_000}
