@@ -14,6 +14,9 @@ from agent_tui.core.file_changes import (
     LeftOut,
 )
 
+NOT_PRINTED = "local configuration: its content is not printed"
+"""What stands in the place of a secret file's changes where others may read it."""
+
 WHO: dict[ChangeCause, str] = {
     "tool_call": "agent",
     "shell": "your command",

@@ -239,6 +239,10 @@ class MessageFate:
     tool: str = ""
 
 
+LossKind: TypeAlias = Literal["file", "command", "error", "decision", "number", "url", "request"]
+"""What a loss is about."""
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """Something said in what was summarised or dropped that the summary does not mention.
@@ -246,7 +250,7 @@ class Loss:
     ``line`` is the sentence or line it occurs in; ``message`` the index of that message.
     """
 
-    kind: Literal["file", "command", "error", "decision", "number", "url", "request"]
+    kind: LossKind
     text: str
     line: str
     message: int

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agent_tui.core.changes import ChangeGroup, FileDiff
+from agent_tui.core.changes import NOT_PRINTED, ChangeGroup, FileDiff
 from agent_tui.core.errors import UsageError
 from agent_tui.core.file_changes import LeftOut
 from agent_tui.core.output import say, say_bytes
@@ -17,8 +17,6 @@ from agent_tui.core.text import format_count, reveal
 from agent_tui.headless.browse import looked_at, opened, say_rotated
 from agent_tui.headless.printing import print_json
 from agent_tui.runtime.engine import Engine
-
-_HIDDEN = "local configuration: its content is not printed"
 
 
 async def print_changes(
@@ -70,7 +68,7 @@ def _without_secrets(groups: Sequence[ChangeGroup]) -> list[ChangeGroup]:
         replace(
             group,
             files=tuple(
-                replace(file, diff="", told="", note=_HIDDEN) if file.secret else file
+                replace(file, diff="", told="", note=NOT_PRINTED) if file.secret else file
                 for file in group.files
             ),
         )

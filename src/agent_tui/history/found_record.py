@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import Record
 
+NOT_HERE = "That line is not on this branch. See the tree or the archives."
+"""What is told where a line that was found is no longer part of the conversation."""
+
 
 @dataclass(frozen=True, slots=True)
 class FoundLine:

@@ -29,7 +29,7 @@ from agent_tui.core.messages import (
 )
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.providers.base import ModelRequest, ToolSchema
-from agent_tui.providers.encoded_messages import common_length
+from agent_tui.providers.encoded_messages import common_length, sendable
 from agent_tui.providers.server_events import encode_json
 
 REDACTED = "redacted:"
@@ -229,7 +229,7 @@ def _thoughts(message: AssistantMessage, model: str) -> Iterator[dict[str, Any]]
         if part.encrypted.startswith(REDACTED):
             yield {"type": "redacted_thinking", "data": part.encrypted.removeprefix(REDACTED)}
         else:
-            thought = _sendable(part.think)
+            thought = sendable(part.think)
             yield {"type": "thinking", "thinking": thought, "signature": part.encrypted}
 
 
@@ -289,13 +289,8 @@ def _write_image(url: str) -> dict[str, Any]:
 
 
 def _text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": _sendable(text)}
+    return {"type": "text", "text": sendable(text)}
 
 
 def _marked_text(text: str, *, marked: bool) -> dict[str, Any]:
     return _text(text) | ({"cache_control": {"type": "ephemeral"}} if marked else {})
-
-
-def _sendable(text: str) -> str:
-    """Half surrogate pairs cannot be sent: they are replaced."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

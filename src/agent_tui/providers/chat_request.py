@@ -26,7 +26,7 @@ from agent_tui.core.messages import (
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
 from agent_tui.providers.base import ModelRequest, ToolSchema
 from agent_tui.providers.bounds import LONGEST_ID
-from agent_tui.providers.encoded_messages import EncodedMessages
+from agent_tui.providers.encoded_messages import EncodedMessages, sendable
 from agent_tui.providers.server_events import encode_json
 
 _CONVERSATIONS = 4
@@ -79,7 +79,7 @@ class ChatBodies:
         """The body of a request, and the ids of the calls in it."""
         with self._lock:
             conversation = self._find(request, quirks.reasoning_content)
-            system = {"role": "system", "content": _sendable(request.system_prompt)}
+            system = {"role": "system", "content": sendable(request.system_prompt)}
             first = encode_json(system) if request.system_prompt else b""
             messages = conversation.take(request.messages, first)
             fields: dict[str, Any] = {"model": request.model, "messages": msgspec.Raw(messages)}
@@ -164,12 +164,12 @@ def _write_answer(message: AssistantMessage, with_reasoning: bool) -> dict[str, 
     }
     thinking = thinking_of(message.content)
     if with_reasoning and thinking:
-        fields["reasoning_content"] = _sendable(thinking)
+        fields["reasoning_content"] = sendable(thinking)
     return fields
 
 
 def _write_call(call: ToolCall) -> dict[str, Any]:
-    arguments = _sendable(call.arguments) or "{}"
+    arguments = sendable(call.arguments) or "{}"
     # Of a name that no tool can have, servers refuse every request in which it is.
     name = _FOREIGN.sub("_", call.name)[:_LONGEST_NAME] or "unnamed_tool"
     return {
@@ -189,27 +189,27 @@ def _sendable_id(own: str) -> str:
 def _plain_content(content: Content) -> str:
     """Text for the roles that may hold nothing else; what cannot be sent is named."""
     if isinstance(content, str):
-        return _sendable(content)
+        return sendable(content)
     said = (
         text_of((part,)) or _name_part(part) for part in content if not isinstance(part, ThinkPart)
     )
-    return _sendable("".join(said))
+    return sendable("".join(said))
 
 
 def _write_content(content: Content) -> str | list[dict[str, Any]]:
     """A user's content: a string where it is all text, which every server understands."""
     if isinstance(content, str):
-        return _sendable(content)
+        return sendable(content)
     parts = [part for part in content if not isinstance(part, ThinkPart)]
     if all(isinstance(part, TextPart) for part in parts):
-        return _sendable(text_of(content))
+        return sendable(text_of(content))
     return [_write_part(part) for part in parts]
 
 
 def _write_part(part: Part) -> dict[str, Any]:
     match part:
         case TextPart(text):
-            return {"type": "text", "text": _sendable(text)}
+            return {"type": "text", "text": sendable(text)}
         case MediaPart(kind="audio_url", url=url) if url.startswith("data:"):
             return _write_audio(url)
         case MediaPart(kind=kind, url=url):
@@ -233,8 +233,3 @@ def _name_part(part: Part) -> str:
     if isinstance(part, UnknownPart):
         return f"[a part of type {part.fields.get('type', 'unknown')!s:.40}]"
     return ""
-
-
-def _sendable(text: str) -> str:
-    """Half surrogate pairs cannot be sent: they are replaced."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

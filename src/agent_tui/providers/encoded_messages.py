@@ -61,6 +61,11 @@ class EncodedMessages:
                 self._call_ids.update(call.id for call in message.tool_calls)
 
 
+def sendable(text: str) -> str:
+    """Half surrogate pairs cannot be sent: they are replaced."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
 def common_length(old: tuple[Message, ...], new: tuple[Message, ...]) -> int:
     """How many messages two histories have in common at their beginning.
 

@@ -10,7 +10,7 @@ import zlib
 from base64 import b85encode
 from collections.abc import Iterable, Iterator
 
-from agent_tui.core.changes import kind_of
+from agent_tui.core.changes import NOT_PRINTED, kind_of
 from agent_tui.core.file_changes import FileChange, FileState
 from agent_tui.core.text import reveal
 from agent_tui.workspace.diffs import group_changes
@@ -22,7 +22,6 @@ from agent_tui.workspace.store import ContentStore
 _CONTEXT = 3
 _BINARY_LINE = 52
 _QUOTED = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
-_HIDDEN = "local configuration: its content is not printed"
 
 
 def patch_of(store: ContentStore, changes: Iterable[FileChange], algorithm: str = "sha1") -> bytes:
@@ -44,7 +43,7 @@ def _patch(store: ContentStore, change: FileChange, algorithm: str) -> bytes:
     if (old is None and new is None) or (old is not None and old.same_as(new)):
         return b""
     if any(state is not None and state.secret for state in (old, new)):
-        return _remark(change, _HIDDEN)
+        return _remark(change, NOT_PRINTED)
     try:
         before, after = (store.get(state.hash) if state else b"" for state in (old, new))
     except ContentMissing as error:

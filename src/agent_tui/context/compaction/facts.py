@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 from agent_tui.context.compaction.file_analysis import is_change, path_argument, paths_in
 from agent_tui.context.compaction.selection import is_request
@@ -16,8 +15,7 @@ from agent_tui.context.compaction.summary_message import is_summary, summary_tex
 from agent_tui.core.arguments import read_arguments
 from agent_tui.core.messages import ToolCall, text_of
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
-
-Kind: TypeAlias = Literal["file", "command", "error", "decision", "number", "url", "request"]
+from agent_tui.core.summary import LossKind
 
 _SCANNED_CHARS = 8_000
 _RESULT_CHARS = 3_000
@@ -81,7 +79,7 @@ class Fact:
         whole: all that belongs to it, where ``text`` is only the beginning.
     """
 
-    kind: Kind
+    kind: LossKind
     text: str
     line: str
     strength: float

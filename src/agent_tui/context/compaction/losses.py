@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from agent_tui.context.cache import RESULT_LIMIT, RESULT_SECONDS, BoundedCache
 from agent_tui.context.compaction.facts import (
     Fact,
-    Kind,
     acts_of,
     command_of,
     errors_in_output,
@@ -22,7 +21,7 @@ from agent_tui.context.compaction.facts import (
 )
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import AssistantMessage, Message, ToolMessage, UserMessage
-from agent_tui.core.summary import Loss
+from agent_tui.core.summary import Loss, LossKind
 
 LIMIT = 200
 _ENOUGH = 0.6
@@ -153,7 +152,7 @@ def _rank(candidate: _Candidate) -> tuple[float, int, str, str]:
 
 
 def _collect(dropped: Sequence[Message]) -> Iterable[_Candidate]:
-    found: dict[tuple[Kind, str], _Candidate] = {}
+    found: dict[tuple[LossKind, str], _Candidate] = {}
     unsolved: dict[str, list[_Candidate]] = {}
     for index, (command, facts) in enumerate(_facts_of_each(dropped)):
         for earlier in unsolved.pop(command, ()) if command else ():
@@ -169,7 +168,7 @@ def _collect(dropped: Sequence[Message]) -> Iterable[_Candidate]:
     return found.values()
 
 
-def _note(found: dict[tuple[Kind, str], _Candidate], fact: Fact, index: int) -> _Candidate:
+def _note(found: dict[tuple[LossKind, str], _Candidate], fact: Fact, index: int) -> _Candidate:
     key = (fact.kind, _identity(fact))
     known = found.get(key)
     if known is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from agent_tui.config.settings import ThinkingLevel
 from agent_tui.core.cost import Price, format_cost
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.format import format_count, format_tokens
@@ -244,7 +245,7 @@ async def set_thinking(chat: Conversation, argument: str) -> None:
     """Choose how hard models think, for this session and the next ones."""
     engine = chat.holder.require_engine()
     session = chat.holder.require_session()
-    levels = ("off", "low", "medium", "high")
+    levels = get_args(ThinkingLevel)
     current = engine.settings.thinking or ""
     if argument and argument not in levels:
         raise UsageError(f"Expected one of {', '.join(levels)}, got {argument!r}.")

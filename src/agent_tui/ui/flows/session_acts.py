@@ -12,7 +12,7 @@ from agent_tui.ui.flows.browsing import Browser
 
 if TYPE_CHECKING:
     from agent_tui.core.summary import OperationReport
-    from agent_tui.core.tree import TreeRow
+    from agent_tui.core.tree import Fork, TreeRow
     from agent_tui.history.tree.session_tree import SessionTree
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
@@ -94,9 +94,7 @@ class SessionActs:
         """Continue in a fork that ends at a row; a prompt comes back to be edited."""
         engine = self._engine_at_rest()
         fork = await engine.stored.fork_at(await tree.branch_place(row))
-        await self._chat.show_session(await engine.open_session(fork.session_id))
-        self._chat.prompts.return_prompt(fork.prompt)
-        self._chat.notices.hint("This is the fork. The original session is unchanged.")
+        await show_fork(self._chat, engine, fork)
 
     async def _label(self, tree: SessionTree, row: TreeRow) -> None:
         from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
@@ -131,6 +129,13 @@ class SessionActs:
         if self._chat.runner.is_busy:
             raise UsageError("A turn is running: interrupt it first.")
         return self._chat.holder.require_engine()
+
+
+async def show_fork(chat: Conversation, engine: Engine, fork: Fork) -> None:
+    """Continue in a fork that was made; a prompt that it ends before comes back to be edited."""
+    await chat.show_session(await engine.open_session(fork.session_id))
+    chat.prompts.return_prompt(fork.prompt)
+    chat.notices.hint("This is the fork. The original session is unchanged.")
 
 
 async def branch_from(tree: SessionTree, row: TreeRow, session: LiveSession) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
-from agent_tui.history.found_record import FoundLine, find_record
+from agent_tui.core.tree import Fork
+from agent_tui.history.found_record import NOT_HERE, FoundLine, find_record
 from agent_tui.ui.flows.file_acts import open_file
+from agent_tui.ui.flows.session_acts import show_fork
 from agent_tui.ui.flows.wide_folder import ask_for_wide_folder
 
 if TYPE_CHECKING:
@@ -105,7 +107,7 @@ async def _show_line(chat: Conversation, line: FoundLine) -> None:
     records = chat.holder.require_session().view.shown_records
     place = await asyncio.to_thread(find_record, records, line)
     if place is None:
-        chat.notices.hint("That line is not on this branch. See the tree or the archives.")
+        chat.notices.hint(NOT_HERE)
         return
     chat.timeline.focus()
     chat.timeline.call_after_refresh(
@@ -125,8 +127,7 @@ async def fork_session(chat: Conversation, _argument: str) -> None:
     """Continue in a copy of the session."""
     session = chat.holder.require_session()
     engine = chat.holder.require_engine()
-    await chat.show_session(await engine.open_session(await session.operations.fork()))
-    chat.notices.hint("This is the fork. The original session is unchanged.")
+    await show_fork(chat, engine, Fork(await session.operations.fork()))
 
 
 async def rename_session(chat: Conversation, argument: str) -> None:

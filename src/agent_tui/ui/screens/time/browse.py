@@ -12,7 +12,7 @@ from textual.binding import Binding
 
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.text import clean
-from agent_tui.history.found_record import find_record
+from agent_tui.history.found_record import NOT_HERE, find_record
 from agent_tui.history.records.places import name_last_message
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
@@ -152,7 +152,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
             return
         self._line = None
         if place is None:
-            self.tell("That line is not on this branch. See the tree or the archives.")
+            self.tell(NOT_HERE)
         else:
             timeline = self.query_one(Timeline)
             self.call_after_refresh(timeline.show_match, place, line.mark)  # it has a size then
