@@ -231,8 +231,11 @@ OFF_THE_LOOP = (
     "agent_tui.context.compaction",
     "agent_tui.history.tree",
     "agent_tui.importers",
+    "agent_tui.runtime.starting.hints",
+    "agent_tui.ui.conversation.side",
     "agent_tui.ui.screens.sessions",
     "agent_tui.ui.screens.time",
+    "agent_tui.ui.widgets.panes.side_panel",
 )
 """What takes tens of milliseconds to load, for which a key would wait."""
 

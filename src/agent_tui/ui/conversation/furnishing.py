@@ -11,6 +11,7 @@ from agent_tui.ui.conversation.turn_pause import wait_for_pause
 if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
     from agent_tui.ui.conversation.conversation import Conversation
+    from agent_tui.ui.conversation.side import Side
 
 
 async def furnish(chat: Conversation, engine: Engine) -> None:
@@ -18,9 +19,8 @@ async def furnish(chat: Conversation, engine: Engine) -> None:
     if chat.session is not None and chat.runner.is_busy:
         await wait_for_pause(chat.session)
     await chat.facts.show_place()
-    from agent_tui.ui.conversation.side import Side
-
-    chat.panes.side = Side(chat.screen, chat.holder, WIDE)
+    side = await asyncio.to_thread(_load_side)
+    chat.panes.side = side(chat.screen, chat.holder, WIDE)
     await chat.panes.side.mount(on=engine.settings.ui.panel)
     if chat.session is not None:
         chat.facts.colour_gauge(chat.session)
@@ -34,3 +34,10 @@ async def furnish(chat: Conversation, engine: Engine) -> None:
     )
     for refusal in found.refused:
         chat.notices.warning(refusal)
+
+
+def _load_side() -> type[Side]:
+    """What the side panel is made of: a key would wait for it on the loop."""
+    from agent_tui.ui.conversation.side import Side
+
+    return Side

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from agent_tui.runtime.starting.hints import Hints
+    from agent_tui.runtime.starting.launch import Launch
     from agent_tui.ui.conversation.conversation import Conversation
 
 Answer = TypeVar("Answer")
@@ -45,8 +46,12 @@ class RevertHint:
             self._chat.panes.invite("click ◇ to revert")
 
     async def _ask(self, act: Callable[[Hints], Answer]) -> Answer | None:
-        from agent_tui.runtime.starting.hints import Hints  # not for the first frame
-
         if (engine := self._chat.engine) is None:
             return None
-        return await asyncio.to_thread(act, Hints.of_run(engine.launch))
+        return await asyncio.to_thread(_ask, engine.launch, act)
+
+
+def _ask(launch: Launch, act: Callable[[Hints], Answer]) -> Answer:
+    from agent_tui.runtime.starting.hints import Hints  # in a thread: it comes with an answer
+
+    return act(Hints.of_run(launch))
