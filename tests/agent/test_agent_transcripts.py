@@ -311,7 +311,7 @@ async def test_a_turn_that_is_cancelled_while_it_compacts(tmp_path: Path) -> Non
                 "checkpoint 4 (turn 3, step 0)",
                 "turn 3: c",
                 "compaction auto",
-                "not compacted: cancelled",
+                "not compacted: The compaction was cancelled.",
                 "turn 3 cancelled after 1",
             ]
         )
