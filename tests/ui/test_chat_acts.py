@@ -308,10 +308,10 @@ async def test_a_rename_is_taken_back_by_a_key_and_said_in_words(
         here.app.chat_screen.run_command("model", "another")
         await here.until(lambda: status.model == "another")
         for letter, title, told in (
-            ("u", "A good name", "Model: scripted"),
-            ("u", "one thing", "Name: “one thing”"),
-            ("r", "A good name", "Name: “A good name”"),
-            ("r", "A good name", "Model: another"),
+            ("u", "A good name", "Model: scripted. Redo with Alt+R."),
+            ("u", "one thing", "Name: “one thing”. Redo with Alt+R."),
+            ("r", "A good name", "Name: “A good name”. Undo with Alt+U."),
+            ("r", "A good name", "Model: another. Undo with Alt+U."),
         ):
             # As terminals do that send the letter along: it is no letter for the prompt.
             here.app.post_message(Key(f"alt+{letter}", letter))
