@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,19 @@ def test_a_fork_begins_at_any_entry_of_the_tree(run: CommandLine, tmp_path: Path
         "'nowhere' is not an entry"
     )
     assert "no checkpoint 99; it has: 0, 1" in run("fork", session_id, "--at", "99").sentence
+
+
+def test_what_is_said_to_type_next_sees_the_demo_where_it_is_one(run: CommandLine) -> None:
+    assert run("sessions", "list", "--demo").out.endswith("Start one with: agent-tui --demo\n")
+    ran = run("-p", "list the files", "--demo", "--output-format", "json")
+    session_id = ran.json["session_id"]
+    told = run("fork", session_id, "--demo").out
+    assert re.search(r"Continue with: agent-tui -r \S+ --demo$", told, re.M)
+    told = run("sessions", "delete", session_id, "--demo").out
+    assert told.endswith(f"agent-tui sessions undelete {session_id} --demo\n")
+    assert run(*told.strip().rpartition("agent-tui ")[2].split()).code == 0
+    assert run("tree", "nowhere", "--demo").sentence.endswith("agent-tui sessions list --demo")
+    assert run("tree", "nowhere").sentence.endswith("agent-tui sessions list")
 
 
 def test_exports_and_forks_can_be_only_the_newest_part(run: CommandLine, tmp_path: Path) -> None:

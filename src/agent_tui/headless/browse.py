@@ -108,7 +108,8 @@ async def delete_session(engine: Engine, session_id: str, *, as_json: bool) -> N
     _say(
         as_json,
         {"moved_to": place},
-        f"Moved to {place}. Restore it with: agent-tui sessions undelete {session_id}",
+        f"Moved to {place}. Restore it with: "
+        f"{engine.launch.command(f'sessions undelete {session_id}')}",
     )
 
 
@@ -194,7 +195,7 @@ async def compact_session(
         why = "The rest was not summarised" if strategy == FALLBACK else _NO_SUMMARY
         sentence += (
             f" {why}: only the newest messages were kept. "
-            f"Undo with: agent-tui restore {session_id} {report.archive}"
+            f"Undo with: {engine.launch.command(f'restore {session_id} {report.archive}')}"
         )
     _say(as_json, fields, sentence)
 

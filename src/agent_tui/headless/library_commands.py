@@ -68,5 +68,5 @@ async def list_sessions(launch: Launch, *, all_agents: bool, as_json: bool) -> N
             )
             for row in rows
         ),
-        "No sessions yet. Start one with: agent-tui",
+        f"No sessions yet. Start one with: {launch.command()}",
     )

@@ -74,12 +74,12 @@ async def fork_session(
         else:
             fork = await engine.stored.resume_path(path, at)
         await _trim(engine, fork, part)
-        _tell_fork(fork, as_json=as_json)
+        _tell_fork(engine, fork, as_json=as_json)
         return
     async with looked_at(engine, session_id) as session:
         fork = await _fork_at(engine, session, at) if at else Fork(await session.operations.fork())
     await _trim(engine, fork, part)
-    _tell_fork(fork, as_json=as_json)
+    _tell_fork(engine, fork, as_json=as_json)
 
 
 async def _trim(engine: Engine, fork: Fork, part: ContextFilter) -> None:
@@ -93,11 +93,11 @@ async def _trim(engine: Engine, fork: Fork, part: ContextFilter) -> None:
         await session.close()
 
 
-def _tell_fork(fork: Fork, *, as_json: bool) -> None:
+def _tell_fork(engine: Engine, fork: Fork, *, as_json: bool) -> None:
     if as_json:
         print_json(fork)
         return
-    say(f"Forked. Continue with: agent-tui -r {fork.session_id}")
+    say(f"Forked. Continue with: {engine.launch.command(f'-r {fork.session_id}')}")
     if fork.prompt:
         say(f"It ends before the prompt: {clean(fork.prompt)}")
 

@@ -74,7 +74,8 @@ class Engine:
         """The sessions on disk."""
         from agent_tui.runtime.stored.sessions import StoredSessions
 
-        return StoredSessions(self._store, self.workspace, self._builder.instruct)
+        listing = self.launch.command("sessions list")
+        return StoredSessions(self._store, self.workspace, self._builder.instruct, listing)
 
     @cached_property
     def agent_sessions(self) -> AgentSessions:

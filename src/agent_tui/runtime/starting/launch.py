@@ -62,6 +62,10 @@ class Launch:
 
         return data_root() / "demo" if self.is_tour else data_root()
 
+    def command(self, words: str = "") -> str:
+        """A command to type that sees the sessions of this run: those of the demo in the demo."""
+        return " ".join(filter(None, ("agent-tui", words, "--demo" * self.is_tour)))
+
     @property
     def is_new(self) -> bool:
         """Whether it begins with a new session."""

@@ -63,12 +63,20 @@ class StoredSessions:
         store: where they are.
         workspace: the project of this run.
         instruct: writes the system prompt of a new session.
+        list_command: what a person types to see them.
 
     Attributes:
         deleted: the places in the trash of what was deleted in this run, the latest last.
     """
 
-    def __init__(self, store: SessionStore, workspace: Path, instruct: Instruct) -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        workspace: Path,
+        instruct: Instruct,
+        list_command: str = "agent-tui sessions list",
+    ) -> None:
+        self._list_command = list_command
         self._store = store
         cache = RowCache(store.root)
         self._own = OwnSessions(store, cache)
@@ -110,7 +118,7 @@ class StoredSessions:
         if len(matching) == 1:
             return matching[0]
         trouble = "is the beginning of several ids" if matching else "is not a session's id"
-        raise SessionNotFound(f"{typed!r} {trouble}. List them with: agent-tui sessions list")
+        raise SessionNotFound(f"{typed!r} {trouble}. List them with: {self._list_command}")
 
     async def find_folder(self, typed: str) -> Path:
         """Where a session is, by its id or the beginning of it; raises SessionNotFound."""
