@@ -289,7 +289,7 @@ async def test_sentences_of_a_screen_name_the_keys_of_the_settings() -> None:
         await pilot.press("space", "space", "f3")
         await until(pilot, lambda: "F3 works in the conversation. Press q to go back." in app.text)
         await pilot.press("x")
-        await until(pilot, lambda: "Press z to undo." in app.text)
+        await until(pilot, lambda: "Undo with z." in app.text)
         await pilot.press("y")
         await until(pilot, lambda: "Deleted 3 sessions. Press z to undo." in app.text)
         await until(pilot, lambda: "No sessions yet. Press m to start one." in app.text)
