@@ -6,7 +6,7 @@ from pathlib import Path
 
 from inline_snapshot import snapshot
 
-from agent_tui.core.events import ApprovalAnswer, ApprovalRequested
+from agent_tui.core.events import ApprovalAnswer, ApprovalRequested, DMailSent, TurnFinished
 from agent_tui.core.messages import text_of
 from agent_tui.core.records import UserMessage
 from agent_tui.providers.demo.scenario import Reply
@@ -106,6 +106,19 @@ async def test_what_the_user_asked_since_is_not_lost_with_the_future(tmp_path: P
         assert await stage.say("Find the bug") == "done"
         (mail,) = [m for m in stage.on_disk("user") if m["origin"] == "dmail"]
         assert mail["content"].endswith("Find the bug")
+
+
+async def test_an_agent_that_sends_itself_the_same_dmail_again_and_again_is_stopped(
+    tmp_path: Path,
+) -> None:
+    script = (look(), back(1), back(1, "Not a.txt."), back(1), back(1), Reply(text="Never said."))
+    async with Stage(tmp_path, *script, spec="time-traveller") as stage:
+        assert await stage.say("Where is it?") == "repetition"
+        ended = stage.events[-1]
+        assert isinstance(ended, TurnFinished)
+        assert ended.reason == ("Stopped: the agent sent itself the same D-Mail 3 times in a turn.")
+        assert sum(isinstance(each, DMailSent) for each in stage.events) == 3
+        assert await stage.say("Go on") == "done"
 
 
 async def test_a_rejected_action_discards_the_dmail_of_its_step(tmp_path: Path) -> None:

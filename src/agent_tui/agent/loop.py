@@ -279,6 +279,8 @@ class Agent:
             try:
                 ended = await self._step(progress)
             except DMailArrived as arrived:
+                if again := self._repetition.watch_dmail(arrived.dmail):
+                    return again
                 await settle(self._go_back(arrived.dmail, progress))
                 continue
             if ended is not None:

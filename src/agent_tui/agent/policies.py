@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Protocol
@@ -10,6 +11,7 @@ from typing import Protocol
 from agent_tui.core.arguments import read_arguments
 from agent_tui.core.cost import format_cost
 from agent_tui.core.dataclass import dataclass
+from agent_tui.core.dmail import DMail
 from agent_tui.core.events import TurnEnd
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.usage import Usage
@@ -128,6 +130,19 @@ class Repetition:
     stop_at: int = 5
     _last: tuple[object, ...] = ()
     _times: int = 0
+    _mails: Counter[DMail] = field(default_factory=Counter)
+
+    def watch_dmail(self, dmail: DMail) -> Ending | None:
+        """Take in a D-Mail before it is carried out; the end where it was sent before, and again.
+
+        Who gets it has forgotten that, so there is nobody to be told first.
+        """
+        self._mails[dmail] += 1
+        if (times := self._mails[dmail]) < self.tell_at:
+            return None
+        return Ending(
+            "repetition", f"Stopped: the agent sent itself the same D-Mail {times} times in a turn."
+        )
 
     def watch(self, calls: Sequence[ToolCall]) -> str | Ending | None:
         """Take in the calls of a step: nothing to say, a word for the agent, or the end."""
