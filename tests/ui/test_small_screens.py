@@ -320,6 +320,12 @@ async def test_a_question_is_answered_by_a_click() -> None:
         assert app.results == [True]
 
 
+async def test_help_says_where_the_settings_are() -> None:
+    async with (app := Stage(screen=HelpScreen())).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        assert "agent-tui config edit" in app.text
+
+
 @pytest.mark.parametrize("width", [40, 80, 140])
 async def test_help_tells_every_command_of_the_table(width: int) -> None:
     async with (app := Stage(screen=HelpScreen())).run_test(size=(width, 200)) as pilot:

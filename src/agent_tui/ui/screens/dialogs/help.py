@@ -22,6 +22,7 @@ TIPS = (
     "what it keeps and what it loses before anything changes.",
     "Every revert, compaction and clear keeps the old log as an archive: {undo} to restore it, "
     "{archives} to list them all.",
+    "Settings are in one file: agent-tui config show lists them, agent-tui config edit opens it.",
 )
 
 
