@@ -54,29 +54,29 @@ class FetchUrl(Tool[FetchUrlArguments]):
     async def run(self, arguments: FetchUrlArguments, context: ToolContext) -> ToolResult:
         from agent_tui.tools.web.web_page import fetch_page
 
-        def work(stop: Event) -> WebPage:
-            return fetch_page(arguments.url, stop, private=self._private)
+        def work(stop: Event) -> ToolResult:
+            page = fetch_page(arguments.url, stop, private=self._private)
+            return ToolResult(_tell(page, context, stop), is_error=page.status >= 400)
 
-        page = await run_off_loop(work)
-        return ToolResult(_tell(page, context), is_error=page.status >= 400)
+        return await run_off_loop(work)
 
 
-def _tell(page: WebPage, context: ToolContext) -> str:
+def _tell(page: WebPage, context: ToolContext, stop: Event) -> str:
     if not page.kind.startswith(_TEXTS) and not page.kind.endswith(("+json", "+xml")):
         raise ToolError(f"{reveal(page.url)} is {reveal(page.kind)}, which cannot be read as text.")
-    text = cut_text(read_page(page), context.output_limit, context.blobs)
+    text = cut_text(read_page(page, stop), context.output_limit, context.blobs)
     cut = "; only its beginning was read" if page.is_cut else ""
     return f"[{reveal(page.url)}: status {page.status}{cut}]\n{text}"
 
 
-def read_page(page: WebPage) -> str:
-    """The readable text of a page, safe to show."""
+def read_page(page: WebPage, stop: Event | None = None) -> str:
+    """The readable text of a page, safe to show; blocks."""
     from agent_tui.tools.web.page_text import page_text
 
     try:
         text = page.body.decode(page.charset, "replace")
-    except LookupError:
+    except (LookupError, UnicodeError):  # some encodings replace nothing
         text = page.body.decode("utf-8", "replace")
     if page.kind in ("text/html", "application/xhtml+xml"):
-        text = page_text(text)
+        text = page_text(text, stop)
     return clean(text)

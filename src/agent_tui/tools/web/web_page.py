@@ -120,7 +120,10 @@ def _follow(url: str, line: _Line, *, private: bool) -> WebPage:
         found = _fetch_once(url, line, private=private)
         if isinstance(found, WebPage):
             return found
-        url = urljoin(url, found)
+        try:
+            url = urljoin(url, found)
+        except ValueError:
+            raise ToolError(f"{reveal(url)[:200]} redirects to an address that is none.") from None
     raise ToolError(f"{reveal(url)} redirects more than {MOST_REDIRECTS} times.")
 
 
@@ -160,7 +163,10 @@ _WITH_IPV4_INSIDE = (
 
 def _fetch_once(url: str, line: _Line, *, private: bool) -> WebPage | str:
     """The page, or where it redirects to."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ToolError(f"{reveal(url)[:200]} is not a valid address.") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ToolError(f"Only http and https addresses are fetched, not {reveal(url)[:200]}.")
     if parts.username or parts.password:
