@@ -26,6 +26,8 @@ _MOST_LINES = 400
 _MOST_COUNTED = 100_000
 _LONGEST_LINE = 400
 _SECONDS = 30
+_WITH_LITTLE_MEMORY = ("/bin/sh", "-c", 'ulimit -v 2000000 2>/dev/null; exec "$@"', "sh")
+"""What a link in place of a file of rules leads to, ripgrep would read without end."""
 # Isolated: nothing is imported from the project, wherever PYTHONPATH leads.
 _OWN_SEARCH = (
     "import sys; sys.path.append(sys.argv.pop(1)); "
@@ -93,7 +95,7 @@ def _search(arguments: SearchFilesArguments, context: ToolContext, stop: Event) 
         descriptor, target = _open_target(place)
         try:
             ended = run_child(
-                _command(arguments, target),
+                [*_WITH_LITTLE_MEMORY, *_command(arguments, target)],
                 folder=_path_of(descriptor, context.workspace / place.path),
                 sink=sink,
                 stop=stop,
@@ -104,6 +106,8 @@ def _search(arguments: SearchFilesArguments, context: ToolContext, stop: Event) 
         prefix = _prefix(place, target)
     lines, more = sink.lines()
     start = "./" if target == "." else f"{target}:"
+    if ended.exit_code < 0 and ended.ending == "exited":
+        raise ToolError("The search ran out of memory. Search a smaller folder.")
     if ended.exit_code == 2 and lines and not any(line.startswith(start) for line in lines):
         raise ToolError("The search failed: " + "\n".join(lines[:12]))
     return ToolResult(
