@@ -479,7 +479,7 @@ async def test_a_compaction_that_was_made_is_told_with_its_way_back(
     async with desk(tmp_path, monkeypatch) as here:
         report = CompactionReport("manual", "last-messages", 12_400, 3_100, 2, 7, 1, 4)
         here.chat.log.view._listener.compaction_finished(report, "")
-        told = "Compacted: 12.4k → 3.1k tokens. Alt+U to undo."
+        told = "Compacted: 12.4k → 3.1k tokens. Undo with Alt+U."
         assert here.chat.status.notice == told
         here.chat.log.view._listener.step_began(2)
         assert here.chat.status.notice == told

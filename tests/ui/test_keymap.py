@@ -291,7 +291,7 @@ async def test_sentences_of_a_screen_name_the_keys_of_the_settings() -> None:
         await pilot.press("x")
         await until(pilot, lambda: "Undo with z." in app.text)
         await pilot.press("y")
-        await until(pilot, lambda: "Deleted 3 sessions. Press z to undo." in app.text)
+        await until(pilot, lambda: "Deleted 3 sessions. Undo with z." in app.text)
         await until(pilot, lambda: "No sessions yet. Press m to start one." in app.text)
 
 

@@ -499,7 +499,7 @@ async def test_marked_sessions_are_deleted_after_one_question_and_restored_by_on
         assert "Undo with u." in app.text, "no key to press in place of an answer"
         assert len(sessions.all) == 3
         await pilot.press("y")
-        await until(pilot, lambda: "Deleted 2 sessions. Press u to undo." in app.text)
+        await until(pilot, lambda: "Deleted 2 sessions. Undo with u." in app.text)
         assert set(sessions.all) == {"s1"}
         await pilot.press("u")
         await until(pilot, lambda: "Restored 2 sessions." in app.text)

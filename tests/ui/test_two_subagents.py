@@ -129,7 +129,8 @@ async def test_what_subagents_used_is_part_of_what_the_session_did(
             await here.say("Begin")
             app.chat_screen.run_command("usage")
             await here.until(lambda: isinstance(app.screen, ChoiceScreen))
-            await here.until(lambda: "subagent · m  price unknown · 1 request · 700 in" in shown(here.app))
+            row = "subagent · m  price unknown · 1 request · 700 in"
+            await here.until(lambda: row in shown(here.app))
             assert "2 requests · 200 in" in shown(here.app)
             await pilot.press("escape")
             await app.chat_screen.end()

@@ -129,7 +129,7 @@ class TurnListener:
             before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
             usage = report.usage
             cost = f" (writing it used {format_tokens(usage.total_tokens)})" if usage else ""
-            undo = name_keys(self._chat.app, "{undo} to undo.")
+            undo = name_keys(self._chat.app, "Undo with {undo}.")
             self._chat.notices.hint(f"Compacted: {before} → {after} tokens{cost}. {undo}")
 
     def reverted(self, report: OperationReport) -> None:

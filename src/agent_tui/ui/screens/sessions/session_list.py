@@ -178,8 +178,7 @@ class SessionListScreen(SessionTable):
             self.tell(note.strip() or "Nothing is marked.", is_error=True)
             return
         question = f"Delete {format_count(len(ours), 'session')}?"
-        undo = name_keys_of_hint(self.app, "Undo with {session-list-undelete:u}.")
-        screen = ConfirmScreen(question, f"{undo}{note}".lstrip(), "Delete")
+        screen = ConfirmScreen(question, f"{self._undo_hint}{note}".lstrip(), "Delete")
         if await self.app.push_screen_wait(screen):
             await self._delete(ours).wait()
             self._unmark()
@@ -204,7 +203,7 @@ class SessionListScreen(SessionTable):
 
     @property
     def _undo_hint(self) -> str:
-        return name_keys_of_hint(self.app, "Press {session-list-undelete:u} to undo.")
+        return name_keys_of_hint(self.app, "Undo with {session-list-undelete:u}.")
 
     @work(group="session-acts")
     async def action_undelete(self) -> None:
