@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.errors import NoWidget
 from textual.pilot import OutOfBounds
 
 from agent_tui.config import McpSettings
@@ -171,7 +172,7 @@ class Fumbler:
             case 2:
                 at = dice.randrange(size.width), dice.randrange(size.height)
                 self.trail.append(f"click {at}")
-                with contextlib.suppress(OutOfBounds):  # it became smaller meanwhile
+                with contextlib.suppress(OutOfBounds, NoWidget):  # it became smaller meanwhile
                     await self.here.pilot.click(offset=at)
             case _:
                 key = dice.choice(_KEYS)
