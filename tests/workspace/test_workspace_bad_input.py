@@ -6,6 +6,7 @@ import errno
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -264,3 +265,21 @@ def test_a_first_capture_copies_nothing_that_git_holds(make: Callable[..., Yard]
     record = yard.take()
     assert (record.status, record.stored_bytes, record.files) == ("captured", 0, 50)
     assert not [p for p in (yard.folder / "store" / "objects").rglob("*") if p.is_file()]
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["from the start", "later"])
+def test_a_pipe_in_the_place_of_rules_holds_nobody_up(tmp_path: Path, *, is_first: bool) -> None:
+    yard = Yard(tmp_path / "yard", with_git=True)
+    yard.write("a.txt", "first\n")
+    if not is_first:
+        yard.take()
+    os.mkfifo(yard.root / ".gitignore")
+    began = time.monotonic()
+    found = yard.take()
+    if is_first:  # what git would ignore is not known then
+        assert found.status == "captured"
+        yard.write("a.txt", "agent\n")
+        assert [each.path for each in yard.take().delta] == ["a.txt"]
+    else:
+        assert (found.status, ".gitignore is a pipe" in found.why) == ("none", True)
+    assert time.monotonic() - began < yard.limits.git_seconds

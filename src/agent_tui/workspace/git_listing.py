@@ -7,8 +7,10 @@ index alone is compared: the untracked and ignored paths are then those of the t
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FolderIdentity
@@ -82,6 +84,7 @@ class GitListing:
         Raises:
             NotCovered: git did not give a whole answer.
         """
+        _require_rules(self._git.top, self._git.start_folder)
         began = time.time_ns()
         outside = self._outside | self.links
         fresh = self._names.refresh(outside) if self._is_begun else None
@@ -203,6 +206,15 @@ class GitListing:
 
     def _inside(self, path: str) -> str:
         return path.removeprefix(self._prefix)
+
+
+def _require_rules(*folders: str) -> None:
+    """A pipe in the place of rules would hold up each command of git until its time is over."""
+    for folder in folders:
+        with suppress(OSError):
+            mode = os.lstat(os.path.join(folder, ".gitignore")).st_mode
+            if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
+                raise NotCovered(".gitignore is a pipe or a device: rename or remove it")
 
 
 def _own(paths: Iterable[str]) -> Iterable[str]:
