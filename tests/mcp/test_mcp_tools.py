@@ -78,6 +78,11 @@ def fanned_out(keyword: str, kind: str) -> dict[str, Any]:
     return {"$defs": defs, "$ref": f"{here}/60"}
 
 
+def repeated(long: dict[str, Any]) -> dict[str, Any]:
+    """A schema with few keywords, each of which takes long."""
+    return {"$defs": {"long": long}, "anyOf": [{"$ref": "#/properties/a/$defs/long"}] * 500}
+
+
 @pytest.mark.parametrize(
     "field",
     [
@@ -90,6 +95,8 @@ def fanned_out(keyword: str, kind: str) -> dict[str, Any]:
         {"$ref": "file:///etc/passwd"},
         {"$ref": "#/nowhere"},
         {"type": "string", "pattern": "(a+)+$"},
+        repeated({"enum": list(range(1_000))}),
+        repeated({"const": list(range(1_000))}),
     ],
 )
 async def test_a_schema_that_cannot_be_checked_safely_is_left_to_the_server(
@@ -97,6 +104,22 @@ async def test_a_schema_that_cannot_be_checked_safely_is_left_to_the_server(
 ) -> None:
     tool = BorrowedTool(offered("add", a=field), nothing)
     assert (await run(tool, json.dumps({"a": "a" * 40 + "!"}), tmp_path)).output
+
+
+@pytest.mark.parametrize(
+    ("long", "argument"),
+    [
+        ({"required": [f"n{number}" for number in range(1_000)]}, {}),
+        ({"dependentRequired": {"n": [f"n{number}" for number in range(1_000)]}}, {"n": 1}),
+        ({"items": True, "maxItems": 0}, [1] * 5_000),
+        ({"maxProperties": 0}, {"n": [1] * 5_000}),
+    ],
+)
+async def test_arguments_that_take_long_to_check_are_left_to_the_server(
+    tmp_path: Path, long: dict[str, Any], argument: Any
+) -> None:
+    tool = BorrowedTool(offered("add", a=repeated(long)), nothing)
+    assert (await run(tool, json.dumps({"a": argument}), tmp_path)).output
 
 
 def test_few_tools_are_described_whole_and_are_the_same_at_each_step() -> None:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 _MOST_STEPS = 5_000
-"""Keywords of a schema that are looked at."""
+"""Keywords of a schema that are looked at; a long one counts as many."""
 _LARGEST = 20_000
 """Characters of arguments: what is said of a mistake may repeat them all, once a step."""
 _UNBOUNDED = frozenset(
@@ -20,6 +20,10 @@ _UNBOUNDED = frozenset(
     )
 )
 """What may never end within one step, or hands over to a validator that counts none."""
+_COMPARED = frozenset(("const", "dependentRequired", "enum"))
+"""What is gone through to its last part within one step."""
+_REPEATED, _READ = 500, 16
+"""Characters that cost as much as a step: of arguments, which each mistake repeats; of values."""
 
 
 class _NotChecked(Exception):
@@ -30,9 +34,11 @@ def find_mistake(schema: dict[str, Any], arguments: dict[str, Any]) -> str:
     """Where arguments do not fit a schema, and why; empty where they do, or nobody can say."""
     try:
         _refuse_unbounded(schema)
-        if len(repr(arguments)) > _LARGEST:
+        written = len(repr(arguments))
+        if written > _LARGEST:
             return ""
-        mistake = next(iter(_validator()(schema).iter_errors(arguments)), None)
+        validator = _validator()(schema, 1 + written // _REPEATED)
+        mistake = next(iter(validator.iter_errors(arguments)), None)
     except Exception:  # whatever an odd schema makes the library raise
         return ""  # what nobody can check here is the server's to check
     if mistake is None:
@@ -48,26 +54,37 @@ def _validator() -> Any:
     from jsonschema.validators import extend
     from referencing import Registry
 
-    left = 0
+    left = cost = 0
 
-    def counted(check: Any) -> Any:
-        def step(*given: Any) -> Any:
+    def counted(keyword: str, check: Any) -> Any:
+        is_compared = keyword in _COMPARED
+
+        def step(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
             nonlocal left
-            left -= 1
+            left -= cost + _parts_of(value) + _parts_of(instance)
+            if is_compared and left >= 0:
+                left -= len(repr(value)) // _READ
             if left < 0:
                 raise _NotChecked
-            return check(*given)
+            return check(validator, value, instance, schema)
 
         return step
 
-    def make(schema: dict[str, Any]) -> Any:
-        nonlocal left
-        left = _MOST_STEPS
+    def make(schema: dict[str, Any], cost_of_step: int) -> Any:
+        nonlocal left, cost
+        left, cost = _MOST_STEPS, cost_of_step
         return counting(schema, registry=Registry())  # an empty one: nothing is fetched
 
     checks = Draft202012Validator.VALIDATORS.items()
-    counting: Any = extend(Draft202012Validator, {name: counted(each) for name, each in checks})
+    counting: Any = extend(
+        Draft202012Validator, {name: counted(name, each) for name, each in checks}
+    )
     return make
+
+
+def _parts_of(value: Any) -> int:
+    """How many parts a keyword or an argument has, each of which a step may look at."""
+    return len(value) if isinstance(value, list | dict) else 0
 
 
 def _refuse_unbounded(schema: dict[str, Any]) -> None:
