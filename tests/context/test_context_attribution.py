@@ -42,7 +42,7 @@ async def test_every_source_has_its_row(talk: Context) -> None:
     talk.tools = TOOLS
     kinds = by_kind(attribute_context(talk))
     assert set(kinds) == {
-        "system prompt", "tools", "project files", "summary", "user", "assistant", "thinking",
+        "system prompt", "tools", "project files", "summary", "user", "agent", "thinking",
         "tool calls", "tool results", "pictures",
     }  # fmt: skip
     assert kinds["pictures"] == 765

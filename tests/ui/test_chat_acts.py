@@ -401,7 +401,7 @@ async def test_the_gauge_shows_what_fills_the_context_after_each_act(
         await here.until(lambda: {"system prompt", "tools"} <= kinds())
         assert "user" not in kinds()
         await here.say("one thing")
-        await here.until(lambda: {"user", "assistant"} <= kinds())
+        await here.until(lambda: {"user", "agent"} <= kinds())
         here.chat.runner.start(lambda session: session.operations.revert(0))
         await here.until(lambda: "user" not in kinds())
 

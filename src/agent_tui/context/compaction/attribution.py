@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from agent_tui.providers.base import ToolSchema
 
 SYSTEM, TOOLS, PROJECT = "system prompt", "tools", "project files"
-SUMMARY, USER, ASSISTANT = "summary", "user", "assistant"
+SUMMARY, USER, AGENT = "summary", "user", "agent"
 THINKING, CALLS, RESULTS, MEDIA = "thinking", "tool calls", "tool results", "pictures"
 UNKNOWN = "not accounted for"
 KINDS = (
-    SYSTEM, TOOLS, PROJECT, SUMMARY, USER, ASSISTANT, THINKING, CALLS, RESULTS, MEDIA, UNKNOWN,
+    SYSTEM, TOOLS, PROJECT, SUMMARY, USER, AGENT, THINKING, CALLS, RESULTS, MEDIA, UNKNOWN,
 )  # fmt: skip
 """Every kind of share, in the order in which a request sends them."""
 
@@ -147,7 +147,7 @@ def tokens_of_message(
         case UserMessage():
             kind = SUMMARY if is_summary(message) else USER
         case AssistantMessage():
-            kind = ASSISTANT
+            kind = AGENT
             for call in message.tool_calls:
                 path = path_argument(call.arguments)
                 calls[call.id] = f"{call.name}: {path}" if path else call.name

@@ -13,7 +13,7 @@ _STYLES: tuple[tuple[str, str], ...] = (
     ("file", "$share-4"),
     ("summary", "$compaction"),
     ("user", "$share-1"),
-    ("assistant", "$share-2"),
+    ("agent", "$share-2"),
     ("thinking", "$share-3"),
     ("tool call", "$share-4"),
     ("tool", "$share-3"),
