@@ -15,7 +15,8 @@ import pytest
 from agent_tui.sessions.folders import project_name
 from agent_tui.workspace import git_scan, seed
 from agent_tui.workspace.capture import Capture
-from agent_tui.workspace.git import find_repository, git_program
+from agent_tui.workspace.errors import NotCovered
+from agent_tui.workspace.git import Git, Running, find_repository, git_program
 from agent_tui.workspace.git_index import Entry, entries_since, entry_at, newest_change
 from agent_tui.workspace.git_listing import GitListing
 from agent_tui.workspace.git_scan import GitScanner
@@ -279,6 +280,26 @@ def test_an_index_that_changes_while_git_reads_it_is_read_again(
     yard.open()
     assert yard.take().delta == ()
     assert "b.txt" not in (yard.folder / "store/sessions/s1/recent.json").read_text()
+
+
+def test_git_is_ended_where_the_index_cannot_be_copied_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yard = committed(tmp_path)
+    settle_down(yard)
+    real, started = Git.start, list[Running]()
+
+    def start(*arguments: Any, **options: Any) -> Running:
+        started.append(real(*arguments, **options))
+        return started[-1]
+
+    def refuse(*_: Any) -> None:
+        raise NotCovered("the index of the repository changed while it was read")
+
+    monkeypatch.setattr(Git, "start", start)
+    monkeypatch.setattr(git_scan, "copy_index", refuse)
+    yard.take()
+    assert [each._process.returncode is not None for each in started] == [True]
 
 
 @pytest.mark.parametrize("kind", ["split", "as new as a file", "none"])

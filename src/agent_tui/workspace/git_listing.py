@@ -16,7 +16,7 @@ from agent_tui.core.dataclass import dataclass
 from agent_tui.core.file_changes import FolderIdentity
 from agent_tui.workspace.errors import NotCovered
 from agent_tui.workspace.folder_names import FolderNames
-from agent_tui.workspace.git import Git
+from agent_tui.workspace.git import Git, Running
 from agent_tui.workspace.git_doubt import DoubtfulEntries
 from agent_tui.workspace.git_index import Entry
 from agent_tui.workspace.scanning import STAGING_PREFIX
@@ -132,18 +132,25 @@ class GitListing:
         running = None
         if self._has_head:
             running = self._git.start(*_STATUS, settings=self._settings, reading=reading)
-        if on_begin is not None:
-            on_begin()
-        if running is not None:
-            try:
-                self._take_status(running.output())
-            except NotCovered:  # its commit may be gone: that is no reason to cover nothing
-                self._has_head = False
+        try:
+            if on_begin is not None:
+                on_begin()
+            if running is not None:
+                self._take_status_of(running)
+        finally:
+            if running is not None:
+                running.stop()
         if not self._has_head:
             self._run_three([])
         outside = {path[:-1] for path in (*self.untracked, *self.ignored) if path.endswith("/")}
         self._names.forget(outside - self._outside, again=bool(self._outside - outside))
         self._outside = outside
+
+    def _take_status_of(self, running: Running) -> None:
+        try:
+            self._take_status(running.output())
+        except NotCovered:  # its commit may be gone: that is no reason to cover nothing
+            self._has_head = False
 
     def _list_changed(self, fresh: list[str]) -> None:
         if not fresh:
