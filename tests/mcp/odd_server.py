@@ -100,6 +100,11 @@ def call(number: Any, params: dict[str, Any]) -> None:
         case "deep answer":
             deep = b"[" * 20_000 + b"]" * 20_000
             write(b'{"jsonrpc":"2.0","id":%d,"result":{"structuredContent":%s}}' % (number, deep))
+        case "odd numbers":
+            for odd in (None, True, 1.5, [number], {"id": number}):
+                say({"id": odd, "result": 1})
+            say({"id": number, "method": "ping", "params": 1})
+            say({"id": number, "result": {"content": [{"type": "text", "text": "all the same"}]}})
         case "bad schema of results":
             say({"id": number, "result": {"content": [], "structuredContent": {"x": "aaaaa!"}}})
         case "long result":

@@ -142,6 +142,13 @@ async def test_nobody_waits_for_an_answer_that_cannot_be_read(tmp_path: Path) ->
         assert stage.status().state == "ready"
 
 
+async def test_an_answer_to_nothing_and_a_strange_request_are_passed_over(tmp_path: Path) -> None:
+    """A request has a number of the server's own, which may be that of one of ours."""
+    async with McpStage(tmp_path, odd=odd("odd numbers", call_seconds=20)) as stage:
+        assert (await stage.call("odd__echo", text="x")).output == "all the same"
+        assert stage.status().state == "ready"
+
+
 async def test_a_result_is_not_held_against_the_schema_that_its_server_gave(tmp_path: Path) -> None:
     async with McpStage(tmp_path, odd=odd("bad schema of results")) as stage:
         assert (await stage.call("odd__echo", text="x")).output == '{"x": "aaaaa!"}'

@@ -137,7 +137,7 @@ class StdioServer:
                 try:
                     message = jsonrpc_message_adapter.validate_json(line, by_name=False)
                 except ValueError:
-                    message = _read_patiently(line, envelope.id)
+                    message = _read_patiently(line, envelope)
                 if message is not None:
                     await incoming.send(SessionMessage(message))
         except ValueError:
@@ -199,7 +199,7 @@ class StdioServer:
 _decode = msgspec.json.Decoder(_Envelope).decode
 
 
-def _read_patiently(line: bytes, number: Any) -> Any:
+def _read_patiently(line: bytes, envelope: _Envelope) -> Any:
     """A message with characters that no UTF-8 has, replaced; one that cannot be read is told of.
 
     None for what nobody waits for.
@@ -211,10 +211,11 @@ def _read_patiently(line: bytes, number: Any) -> Any:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         return jsonrpc_message_adapter.validate_json(text.encode("utf-8", "replace"), by_name=False)
     except (ValueError, RecursionError):
-        if number is None:
+        # Its own requests have numbers of their own; and ours have one that is a number or text.
+        if envelope.method is not None or type(envelope.id) not in (int, str):
             return None
         error = {"code": _PARSE_ERROR, "message": "it sent an answer that cannot be read"}
-        told = {"jsonrpc": "2.0", "id": number, "error": error}
+        told = {"jsonrpc": "2.0", "id": envelope.id, "error": error}
         return jsonrpc_message_adapter.validate_python(told, by_name=False)
 
 
