@@ -181,6 +181,18 @@ async def test_a_key_of_the_settings_works_and_is_shown(
         await here.until(lambda: any("/tree" in line and "F12" in line for line in lines_of(here)))
 
 
+async def test_how_to_change_a_key_is_told_without_a_colour(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with desk(tmp_path, monkeypatch) as here:
+        await run(here, "/keys", KeysScreen)
+        await here.until(lambda: any("a name in the last column" in x for x in lines_of(here)))
+        assert not any("grey" in line for line in lines_of(here))
+        row = next(line for line in lines_of(here) if "Tree of branches" in line)
+        assert row.strip("│ ").endswith(" tree")
+
+
 async def test_every_hint_names_the_keys_of_the_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

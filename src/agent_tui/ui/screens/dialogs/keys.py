@@ -22,7 +22,7 @@ from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
 _EVERYWHERE = ("Scroll", "Page Left", "Page Right", "Cursor ")
 """How the words of bindings begin that every scrolled area and every text field has."""
-_OWN_KEYS = "To change a key, set its grey name in config.toml under [keys]"
+_OWN_KEYS = "A key with a name in the last column can be changed in config.toml under [keys]"
 _FRAME_ROWS, _LOW_FRAME_ROWS = 8, 2
 _SHORT = 16
 """Up to this length the words of keys are padded, so that their names stand in a column."""
