@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 from pathlib import Path
 
@@ -149,8 +150,20 @@ def test_files_go_back_alone_or_with_the_conversation(
     assert run("checkpoints", session_id, "--json").json
     told = run("revert", session_id, "0", "--both", "--dry-run").out.splitlines()
     assert told[1] == "Files: nothing would change."
-    assert run("revert", session_id, "0", "--both").code == 0
+    told = run("revert", session_id, "0", "--both").out.splitlines()
+    assert told[0].endswith(" removed and no files reverted. The previous log is archive 1.")
     assert run("checkpoints", session_id, "--json").json == []
+
+
+def test_a_revert_of_both_says_in_one_sentence_what_it_did(
+    run: CommandLine, session_id: str
+) -> None:
+    told = run("revert", session_id, "0", "--both").out
+    assert re.fullmatch(
+        r"Reverted to checkpoint 0: \d+ messages removed and 2 files reverted\. "
+        r"The previous log is archive 1\.\n",
+        told,
+    ), told
 
 
 def test_only_one_of_the_choices_is_taken(run: CommandLine, session_id: str) -> None:

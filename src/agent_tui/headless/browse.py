@@ -310,13 +310,13 @@ def _say(as_json: bool, fields: object, sentence: str) -> None:
         say(sentence)
 
 
-def say_rotated(as_json: bool, report: OperationReport, act: str) -> None:
-    """Print what a revert, a restore or the like has done."""
+def say_rotated(as_json: bool, report: OperationReport, act: str, files: str = "") -> None:
+    """Print what a revert, a restore or the like has done; ``files``: what it did to files."""
     moved = [
         f"{format_count(number, 'message')} {what}"
         for number, what in ((report.messages_left, "removed"), (report.messages_back, "restored"))
         if number
     ]
-    said = " and ".join(moved) or "no messages removed"
-    sentence = f"{act}: {said}. The previous log is archive {report.archive}."
+    done = [*(moved or ["no messages removed"]), *filter(None, (files,))]
+    sentence = f"{act}: {' and '.join(done)}. The previous log is archive {report.archive}."
     _say(as_json, report, sentence)

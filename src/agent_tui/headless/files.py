@@ -12,7 +12,7 @@ from agent_tui.core.changes import NOT_PRINTED, ChangeGroup, FileDiff
 from agent_tui.core.errors import UsageError
 from agent_tui.core.file_changes import LeftOut
 from agent_tui.core.output import say, say_bytes
-from agent_tui.core.revert_plan import STATUS_WORDS, PathPlan, RevertPlan
+from agent_tui.core.revert_plan import STATUS_WORDS, PathPlan, RevertPlan, describe_choice
 from agent_tui.core.text import format_count, reveal
 from agent_tui.headless.browse import looked_at, opened, say_rotated
 from agent_tui.headless.printing import print_json
@@ -97,21 +97,24 @@ async def revert_session(engine: Engine, options: argparse.Namespace, *, as_json
         await _say_what_would_be(engine, options, files=files, as_json=as_json)
         return
     async with opened(engine, options.id) as session:
-        if not files:
+        plan = await session.files.plan_since(checkpoint) if files else None
+        if plan is None:
             report = await session.operations.revert(checkpoint)
         else:
-            plan = await session.files.plan_since(checkpoint)
             if conversation:
                 done, report = await session.operations.revert_both(plan, plan.default, checkpoint)
             else:
                 done = await session.operations.revert_files(plan, plan.default)
-            if not as_json:
-                say(done.told)
-                _say_plan_rest(plan)
-            elif not conversation:
+            if not conversation and as_json:
                 print_json(done)
+            elif not conversation:
+                say(done.told)
         if conversation:
-            say_rotated(as_json, report, f"Reverted to checkpoint {checkpoint}")
+            chosen = describe_choice(plan, plan.default) if plan is not None else ""
+            changed = f"{chosen or 'no files'} reverted" if plan is not None else ""
+            say_rotated(as_json, report, f"Reverted to checkpoint {checkpoint}", changed)
+        if plan is not None and not as_json:
+            _say_plan_rest(plan)
 
 
 async def _say_what_would_be(
