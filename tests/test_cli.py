@@ -349,6 +349,11 @@ def test_settings_are_set_shown_with_their_origin_and_removed(
     ), shown
     assert any("(AGENT_TUI_MODEL)" in line for line in shown)
     assert any(line.startswith("agent.max_steps = 7 ") and "# flag" in line for line in shown)
+    assert run_main("config", "show", "--origin", "--set", "model=set", "--model", "named") == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("model = ") and "(--set model)" in line for line in shown), shown
+    assert run_main("config", "show", "--origin", "--model", "named") == 0
+    assert "(--model)" in capsys.readouterr().out
     assert run_main("config", "show", "--max-cost", "-1") == 2
     assert "--max-cost, field agent.max_cost: " in capsys.readouterr().err
     assert run_main("config", "show", "--set", "context.ratio=-1") == 2

@@ -299,7 +299,7 @@ def test_compaction_writing(snap_compare: Compare, stage: Stage) -> None:
 
     # Room enough that nothing compacts by itself before the picture.
     roomy = ((("context", "window"), 10_500),)
-    demo = stage.demo(halt_at="## Completed", flags=roomy)
+    demo = stage.demo(halt_at="## Completed", assigned=roomy)
     assert is_as_accepted(snap_compare, stage, demo, visit)
 
 

@@ -89,6 +89,7 @@ def _launch(options: Options, **more: Any) -> Launch:
         stress=options.stress,
         model=options.model,
         flags=_flags(options),
+        assigned=_assigned(options),
         debug=options.debug,
         agent=options.agent,
         trust=options.trust,
@@ -97,7 +98,7 @@ def _launch(options: Options, **more: Any) -> Launch:
 
 
 def _flags(options: Options) -> tuple[tuple[tuple[str, ...], Any], ...]:
-    """Settings that were given on the command line, by their names."""
+    """Settings that were given by options of their own, by their names."""
     named: dict[tuple[str, ...], Any] = {
         ("thinking",): options.thinking,
         ("agent", "max_steps"): options.max_steps,
@@ -106,11 +107,16 @@ def _flags(options: Options) -> tuple[tuple[tuple[str, ...], Any], ...]:
         ("commands", "sandbox"): options.sandbox,
         ("approvals", "mode"): getattr(options, "mode", None),
     }
-    if options.set:
-        from agent_tui.config.writing import parse_assignment
-
-        named |= dict(map(parse_assignment, options.set))
     return tuple((names, value) for names, value in named.items() if value is not None)
+
+
+def _assigned(options: Options) -> tuple[tuple[tuple[str, ...], Any], ...]:
+    """Settings that were given as ``--set KEY=VALUE``, by their names."""
+    if not options.set:
+        return ()
+    from agent_tui.config.writing import parse_assignment
+
+    return tuple(map(parse_assignment, options.set))
 
 
 def _working_folder() -> Path:

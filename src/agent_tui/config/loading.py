@@ -80,6 +80,7 @@ def resolve_settings(
     path: Path | None = None,
     *,
     flags: Mapping[Names, Any] | None = None,
+    assigned: Mapping[Names, Any] | None = None,
     project: Path | None = None,
     trusts: Callable[[Path], bool] | None = None,
 ) -> ResolvedSettings:
@@ -87,7 +88,8 @@ def resolve_settings(
 
     Args:
         path: the user's file; by default where the platform keeps it.
-        flags: values from the command line, by their names.
+        flags: values from options of their own, by their names.
+        assigned: values from ``--set``, which win over ``flags``.
         project: the workspace, whose own file is read only once it is trusted.
         trusts: whether a folder is trusted.
 
@@ -98,7 +100,7 @@ def resolve_settings(
     layers = [Layer("user", read_toml(path), path)]
     if project is not None and trusts is not None and trusts(project):
         layers.append(_project_layer(project_config_path(project)))
-    layers += [_environment_layer(os.environ), _flag_layer(flags or {})]
+    layers += [_environment_layer(os.environ), _flag_layer(flags or {}, assigned or {})]
     return validate(tuple(layers))
 
 
@@ -132,11 +134,9 @@ def _environment_layer(environment: Mapping[str, str]) -> Layer:
     return _sourced("environment", found)
 
 
-def _flag_layer(flags: Mapping[Names, Any]) -> Layer:
-    found = {
-        names: (value, _OPTIONS.get(names) or f"--set {'.'.join(names)}")
-        for names, value in flags.items()
-    }
+def _flag_layer(flags: Mapping[Names, Any], assigned: Mapping[Names, Any]) -> Layer:
+    found = {names: (value, _OPTIONS[names]) for names, value in flags.items()}
+    found |= {names: (value, f"--set {'.'.join(names)}") for names, value in assigned.items()}
     return _sourced("flag", found)
 
 

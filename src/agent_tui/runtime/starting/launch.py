@@ -27,7 +27,8 @@ class Launch:
         prompt: a first prompt to send as soon as the session is open.
         pick: begin with the session list.
         debug: write a log file of named events.
-        flags: settings from the command line, each by its names.
+        flags: settings from options of their own, each by its names.
+        assigned: settings from ``--set``, which win over ``flags``.
         ephemeral: keep the session in memory only; nothing of it is written.
         agent: the name or file of the agent's spec; empty for the default one.
     """
@@ -47,6 +48,7 @@ class Launch:
     pick: bool = False
     debug: bool = False
     flags: tuple[tuple[tuple[str, ...], Any], ...] = ()
+    assigned: tuple[tuple[tuple[str, ...], Any], ...] = ()
     agent: str = ""
     ephemeral: bool = False
 

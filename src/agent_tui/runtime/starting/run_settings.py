@@ -22,6 +22,7 @@ def resolve_run(launch: Launch, *, trusted: bool | None = None) -> ResolvedSetti
     named = {("model",): launch.model} if launch.model else {}
     return resolve_settings(
         flags=named | dict(launch.flags),
+        assigned=dict(launch.assigned),
         project=None if launch.demo else launch.cwd,
         trusts=lambda _: is_ours,
     )
