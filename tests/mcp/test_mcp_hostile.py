@@ -295,17 +295,35 @@ async def test_a_name_that_hides_something_is_shown_with_it(tmp_path: Path) -> N
         assert stage.status().detail == "new or changed: re<U+202E>peat"
 
 
-async def test_a_packed_body_over_http_is_not_unpacked_without_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "status", "path"),
+    [
+        (b"application/json", 200, "/mcp"),
+        (b"text/event-stream", 307, "/mcp"),
+        (b"text/event-stream", 200, "/.well-known/oauth-protected-resource/mcp"),
+    ],
+)
+async def test_a_packed_body_over_http_is_not_unpacked_without_end(
+    tmp_path: Path, kind: bytes, status: int, path: str
+) -> None:
     packer = zlib.compressobj(9, wbits=16 + zlib.MAX_WBITS)
     packed = b"".join([*(packer.compress(b"x" * 1_000_000) for _ in range(500)), packer.flush()])
+    asked = set[str]()
 
     async def bomb(scope: Any, receive: Any, send: Any) -> None:
-        headers = [(b"content-type", b"application/json"), (b"content-encoding", b"gzip")]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        asked.add(scope["path"])
+        headers = [(b"content-type", kind), (b"content-encoding", b"gzip"), (b"location", b"/")]
+        if scope["path"] != path:
+            await send({"type": "http.response.start", "status": 401, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": packed})
 
     with run_app(bomb) as url, peak_memory() as peak:
-        async with McpStage(tmp_path, web=McpServerSettings(url=url)) as stage:
+        settings = McpServerSettings(url=f"{url}/mcp", oauth=True, start_seconds=20)
+        async with McpStage(tmp_path, web=settings) as stage:
             assert stage.status("web").state == "failed"
+    assert path in asked
     assert peak.grown_mb < 300
     print(f"a packed body of 500 MB: {peak.grown_mb} MB more")

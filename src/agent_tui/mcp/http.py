@@ -56,13 +56,19 @@ async def open_http(
 
     async def note(response: httpx2.Response) -> None:
         note_status(response.status_code)
-        kind = response.headers.get("content-type", "")
-        if not kind.lower().startswith("text/event-stream"):  # of which each event has a limit
+        if not _is_stream(response):
             await cut_body(response, LONGEST_LINE)
 
     client.event_hooks = {"response": [note]}
     await stack.enter_async_context(client)
     return streamable_http_client(spec.settings.url, http_client=client)
+
+
+def _is_stream(response: httpx2.Response) -> bool:
+    """Whether it is read event by event, of which each has a limit, as it was asked for."""
+    asked, kind = response.request.headers.get("accept", ""), "text/event-stream"
+    is_one = response.headers.get("content-type", "").lower().startswith(kind)
+    return is_one and response.status_code < 300 and kind in asked
 
 
 async def _sign_in(
