@@ -117,6 +117,34 @@ def test_an_interrupt_ends_the_turn_and_not_the_program(tmp_path: Path, server: 
         assert plain.close() == 0
 
 
+@pytest.mark.parametrize("running", ["turn", "command"])
+def test_an_interrupt_sends_no_message_that_waits(
+    tmp_path: Path, server: SseServer, running: str
+) -> None:
+    stage = Stage(tmp_path, server)
+    with Plain(stage) as plain:
+        plain.hear("Type a message, or /help.")
+        if running == "turn":
+            server.answers.append(stream(text_chunk("Slowly\n"), Pause(600), finish_chunk()))
+            plain.say("Tell me")
+            plain.hear("Agent: Slowly")
+        else:
+            plain.say("!until [ -e go ]; do sleep 0.05; done")
+            plain.hear("Running until")
+        plain.say("And the tides?")
+        plain.say("/status")
+        plain.hear(f"Not run: wait for the running {running} to end")
+        plain.interrupt()
+        plain.hear("Not sent: And the tides?")
+        plain.hear("nterrupted")
+        plain.say("And now?")
+        plain.hear("Done after 1 step.")
+        assert plain.close() == 0
+    sent = [message for each in server.requests for message in each.body["messages"]]
+    assert "And now?" in [message["content"] for message in sent]
+    assert "And the tides?" not in [message["content"] for message in sent]
+
+
 def test_an_approval_that_nobody_is_left_to_give_is_rejected(
     tmp_path: Path, server: SseServer
 ) -> None:

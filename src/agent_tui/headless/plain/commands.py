@@ -41,7 +41,7 @@ async def _help(_session: LiveSession, _argument: str) -> None:
         usage = f"/{command.name} {command.argument}".rstrip()
         tell(f"{usage}: {command.help}")
     tell("!COMMAND: run a shell command and share its output with the agent")
-    tell("Ctrl+C: interrupt; Ctrl+D: quit")
+    tell("Ctrl+C: interrupt, and do not send messages that wait; Ctrl+D: quit")
 
 
 async def _status(session: LiveSession, _argument: str) -> None:

@@ -39,6 +39,7 @@ from agent_tui.runtime.starting.launch import Launch
 
 _TOO_SOON_SECONDS = 0.5
 """A line this soon after a question was typed before it, and does not answer it."""
+_LONGEST = 160
 
 _Asked = ApprovalRequest | Question
 
@@ -149,12 +150,16 @@ class _PlainConversation:
 
     def _send_what_waits(self) -> None:
         """Begin a turn with the messages that came too late for one, or during a command."""
-        waiting = [*self._session.take_steers(), *self._waiting]
-        self._waiting.clear()
+        waiting = self._take_what_waits()
         if waiting:
             self._begin_turn(waiting[0])
         for message in waiting[1:]:
             self._session.steer(message)
+
+    def _take_what_waits(self) -> list[str]:
+        waiting = [*self._session.take_steers(), *self._waiting]
+        self._waiting.clear()
+        return waiting
 
     def _begin(self, work: Coroutine[Any, Any, object], *, is_turn: bool = False) -> None:
         self._is_turn = is_turn
@@ -216,6 +221,8 @@ class _PlainConversation:
     def _interrupt(self) -> None:
         if self._work is not None and self._busy:
             self._asked.clear()
+            for message in self._take_what_waits():
+                tell(f"Not sent: {first_line(message, _LONGEST)}")
             self._work.cancel()
         else:
             tell("Nothing is running. Press Ctrl+D to quit.")
