@@ -86,6 +86,25 @@ async def test_who_is_asked_hears_how_many_more_requests_wait() -> None:
     assert heard[4:] == ["2 more", "approval-2", "1 more", "approval-3"]
 
 
+async def test_it_is_told_which_subagents_wait_behind_another() -> None:
+    heard: list[tuple[str, ...]] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, ApprovalsQueued):
+            heard.append(event.sources)
+
+    approvals = Approvals(hear)
+    first, behind = (
+        asyncio.create_task(approvals.ask(CALL, key="a", title="", display=None, source=source))
+        for source in ("north", "south")
+    )
+    await asyncio.sleep(0)
+    assert heard == [("south",)]
+    approvals.answer("approval-1", ApprovalAnswer("session"))
+    await asyncio.gather(first, behind)
+    assert heard == [("south",), ()]
+
+
 async def test_nobody_is_asked_when_everything_is_allowed() -> None:
     person = Person("reject", yolo=True)
     assert await person.ask("a") == "once"

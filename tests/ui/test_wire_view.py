@@ -9,6 +9,7 @@ from agent_tui.core.events import (
     ApprovalAnswered,
     ApprovalRequest,
     ApprovalRequested,
+    ApprovalsQueued,
     CheckpointMade,
     CompactionBegan,
     CompactionDelta,
@@ -395,7 +396,11 @@ async def test_the_row_of_a_subagent_says_that_it_waits_for_an_approval() -> Non
         view.handle(SubagentEvent("t2", "a", "s", ToolStarted(TEST)))
         await until(pilot, lambda: "make test" in app.text, lambda: app.text)
         assert await rows() == ["running", "waits for your approval"]
+        view.handle(ApprovalsQueued(1, ("t1",)))
+        assert await rows() == ["waits for your approval"] * 2
         view.handle(ApprovalAnswered(request, ApprovalAnswer("reject")))
+        assert await rows() == ["waits for your approval", "running"]
+        view.handle(ApprovalsQueued(0))
         assert await rows() == ["running", "running"]
 
 

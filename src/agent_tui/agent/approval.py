@@ -77,6 +77,8 @@ class Approvals:
         self._numbers = itertools.count(1)
         self._turnstile = asyncio.Lock()
         self._queued = 0
+        self._queued_sources: list[str] = []
+        self._told_sources: tuple[str, ...] = ()
 
     def set_mode(self, mode: ApprovalMode) -> None:
         """Work in another mode from the next action on."""
@@ -142,7 +144,7 @@ class Approvals:
         """
         if allowed := self._allowed_already(call.name, key, subject):
             return "", allowed
-        async with self._turn_to_ask():
+        async with self._turn_to_ask(source):
             if allowed := self._allowed_already(call.name, key, subject):
                 return "", allowed
             is_plan = call.name == PRESENT_PLAN
@@ -158,14 +160,18 @@ class Approvals:
             return request.id, answer
 
     @asynccontextmanager
-    async def _turn_to_ask(self) -> AsyncIterator[None]:
+    async def _turn_to_ask(self, source: str) -> AsyncIterator[None]:
         """Wait until nobody else asks; who is asked hears how many wait."""
         self._queued += 1
+        if self._turnstile.locked():
+            self._queued_sources.append(source)
         self._tell_queue()
         try:
             await self._turnstile.acquire()
         finally:
             self._queued -= 1
+            if source in self._queued_sources:
+                self._queued_sources.remove(source)
             self._tell_queue()
         try:
             yield
@@ -173,8 +179,10 @@ class Approvals:
             self._turnstile.release()
 
     def _tell_queue(self) -> None:
-        if self._waiting:
-            self._emit(ApprovalsQueued(self._queued))
+        sources = tuple(filter(None, self._queued_sources))
+        if self._waiting or sources != self._told_sources:
+            self._told_sources = sources
+            self._emit(ApprovalsQueued(self._queued, sources))
 
     def _allowed_already(self, tool: str, key: str, subject: Subject) -> ApprovalAnswer | None:
         """The answer to what nobody has to be asked for; None where somebody has to."""

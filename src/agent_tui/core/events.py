@@ -208,9 +208,13 @@ class ApprovalRequested:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalsQueued:
-    """How many more actions wait after the one that a person is asked about now."""
+    """How many more actions wait after the one that a person is asked about now.
+
+    ``sources`` are the calls whose subagents wait among them.
+    """
 
     waiting: int
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

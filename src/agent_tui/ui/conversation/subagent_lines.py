@@ -18,6 +18,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.system_notes import SUBAGENT_SESSION
 from agent_tui.core.text import first_line, format_count
+from agent_tui.ui.blocks import ToolState
 
 _MOST_LINES = 12
 _LONGEST = 160
@@ -73,3 +74,28 @@ class SubagentLines:
     def forget(self) -> None:
         """The turn is over."""
         self._progress.clear()
+
+
+class SubagentWaits:
+    """Which subagents wait for a person: the one that asks, and those queued behind a request."""
+
+    def __init__(self) -> None:
+        self._asking = ""
+        self._queued: tuple[str, ...] = ()
+
+    def ask(self, source: str) -> None:
+        """The person is asked by this one now; empty for the agent itself."""
+        self._asking = source
+
+    def answer(self, source: str) -> ToolState:
+        """What one does once it was answered: it may have asked for more than one thing."""
+        self._asking = ""
+        return "approval" if source in self._queued else "running"
+
+    def queue(self, sources: tuple[str, ...]) -> dict[str, ToolState]:
+        """Who began or ceased to wait now that these are queued, by the calls that started them."""
+        before, self._queued = self._queued, sources
+        ceased: dict[str, ToolState] = dict.fromkeys(
+            {*before} - {*sources, self._asking}, "running"
+        )
+        return ceased | dict.fromkeys({*sources} - {*before}, "approval")

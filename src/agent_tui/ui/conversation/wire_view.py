@@ -73,7 +73,7 @@ from agent_tui.ui.blocks import (
     changed_by,
     turn_end_block,
 )
-from agent_tui.ui.conversation.subagent_lines import SubagentLines
+from agent_tui.ui.conversation.subagent_lines import SubagentLines, SubagentWaits
 from agent_tui.ui.renderers.long_text import GLANCE_CHARS
 from agent_tui.ui.widgets.bars.status_line import WAITING
 
@@ -149,6 +149,7 @@ class WireView:
         self._shell_block: tuple[int, ShellBlock] | None = None
         self._changed: dict[str, Changed] = {}
         self._asked: set[str] = set()
+        self._waits = SubagentWaits()
 
     def handle(self, event: Event) -> None:
         """Show one event."""
@@ -191,18 +192,21 @@ class WireView:
                 self._finish_call(event)
                 self._tell_work()
             case ApprovalRequested(request):
+                self._waits.ask(request.source)
                 if request.source:
                     self._change_state(request.source, "approval")
                 elif request.call.id in self._tools:
                     self._change_call(request.call, "approval", display=request.display)
                 self._listener.approval_requested(request, is_own=not request.source)
                 self._await_person(request.id)
-            case ApprovalsQueued(waiting):
+            case ApprovalsQueued(waiting, sources):
+                for source, state in self._waits.queue(sources).items():
+                    self._change_state(source, state)
                 self._listener.approvals_queued(waiting)
             case ApprovalAnswered(request, answer):
                 self._asked.discard(request.id)
                 if request.source:
-                    self._change_state(request.source, "running")
+                    self._change_state(request.source, self._waits.answer(request.source))
                 elif answer.decision != "reject" and request.call.id in self._tools:
                     self._change_call(request.call, "running", display=request.display)
                 self._tell_work()
@@ -274,6 +278,7 @@ class WireView:
         self._compaction = None
         self._subagents.forget()
         self._shell = None
+        self._waits = SubagentWaits()
 
     def _add_checkpoint(self, number: int, step: int) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
