@@ -28,6 +28,11 @@ def test_a_page_made_to_be_slow_is_read_no_longer_than_it_may(
     assert text.endswith("[The rest of the page takes too long to read.]")
 
 
+@pytest.mark.parametrize("piece", ["<![>", "<![<>", "<![x>", "<![if x]>", "<![x[y]]>"])
+def test_a_section_that_no_page_has_is_passed_over(piece: str) -> None:
+    assert page_text.page_text(f"<p>Here.</p>{piece}<p>There.</p>").split() == ["Here.", "There."]
+
+
 def test_nothing_more_of_a_page_is_read_for_nobody() -> None:
     stop = Event()
     stop.set()

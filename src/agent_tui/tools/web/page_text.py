@@ -70,6 +70,13 @@ class _Reader(HTMLParser):
             self._is_code = max(0, self._is_code - (tag == "pre"))
             self.pieces.append("\n")
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Pass over ``<![…>`` as browsers do: some parsers fail where its name is unknown."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            return self.parse_bogus_comment(i)
+
     def _look_up(self) -> None:
         if self._stop.is_set() or monotonic() > self._until:
             raise _Enough
