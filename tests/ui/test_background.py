@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -9,6 +10,7 @@ import pytest
 
 from agent_tui.tools.child import Ended
 from agent_tui.tools.output import BoundedOutput
+from agent_tui.ui.blocks import NoticeBlock
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from tests.ui.test_chat_acts import desk
 
@@ -44,3 +46,28 @@ async def test_a_person_stops_one_command_and_leaves_the_other(
         await here.pilot.press("escape")
         await here.until(lambda: here.app.screen is here.app.chat_screen)
         assert told == ["Stopped tail -f log. The agent is told at its next step."]
+
+
+async def test_plan_mode_names_a_command_that_still_runs_and_how_to_stop_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        assert here.chat.session is not None
+        here.chat.session.commands.start("serve --watch", BoundedOutput(100), wait)
+        await here.until(lambda: here.chat.status.background == 1)
+
+        def notices() -> list[str]:
+            return [each.text for each in here.shown if isinstance(each, NoticeBlock)]
+
+        def shows(mode: str) -> bool:
+            return here.chat.status.mode == mode
+
+        before = notices()
+        for mode in ("accept-edits", "plan", "ask"):
+            here.app.chat_screen.run_command("mode", mode)
+            await here.until(partial(shows, mode))
+        await here.until(lambda: len(notices()) > len(before))
+        assert notices()[len(before) :] == [
+            "Still running in the background, and may write: serve --watch. "
+            "Use /background to stop it."
+        ]

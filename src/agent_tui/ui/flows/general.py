@@ -66,6 +66,11 @@ async def change_mode(chat: Conversation, argument: str) -> None:
     mode = named[0] if named else next_mode(approvals.mode)
     approvals.set_mode(mode)
     chat.notices.hint(MODE_HELP[mode])
+    if mode == "plan" and (running := chat.holder.require_session().commands.titles):
+        chat.notices.notice(
+            f"Still running in the background, and may write: {'; '.join(running)}. "
+            "Use /background to stop it."
+        )
 
 
 async def allow_all(chat: Conversation, _argument: str) -> None:
