@@ -106,7 +106,7 @@ async def test_shares_say_what_this_session_s_compaction_and_a_revert_would_free
         await talk(stage, "one", "two", "three")
         at = next(c.id for c in stage.session.view.checkpoints() if c.prompt == "three")
         shares = await stage.session.shares.attribution(at)
-        answers = next(share for share in shares if share.kind == "assistant")
+        answers = next(share for share in shares if share.kind == "agent")
         assert answers.tokens > answers.revert_frees > answers.tokens // 4
         # All of it is recent in a window this wide: a compaction would take nothing.
         assert {share.compaction_frees for share in shares} == {0}
