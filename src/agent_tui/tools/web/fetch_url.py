@@ -76,7 +76,8 @@ def read_page(page: WebPage, stop: Event | None = None) -> str:
     try:
         text = page.body.decode(page.charset, "replace")
     except (LookupError, UnicodeError):  # some encodings replace nothing
-        text = page.body.decode("utf-8", "replace")
+        text = ""
+    text = text or page.body.decode("utf-8", "replace")  # and some leave out all of it
     if page.kind in ("text/html", "application/xhtml+xml"):
         text = page_text(text, stop)
     return clean(text)
