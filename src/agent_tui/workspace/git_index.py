@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 
-_MOST_BYTES = 1 << 20
-"""A larger one is read faster by git, beside what else it does."""
+_MOST_BYTES = 32 << 20
+"""A larger one is left to git, beside what else it does."""
 
 _FILE_MODES = frozenset({0o100644, 0o100755, 0o120000})
 _OID_BYTES = {"sha1": 20, "sha256": 32}
