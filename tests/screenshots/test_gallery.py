@@ -33,10 +33,9 @@ LOOKS = {
     "narrow": ("", (80, 24)),
     "wide": ("", (200, 60)),
     "light_wide": ("agent-light", (200, 60)),
+    "light_narrow": ("agent-light", (80, 24)),
 }
 """Ways to look at a screen besides the first: a theme, and the size of the terminal."""
-USUAL = ("light", "narrow")
-ALL_SIZES = (*USUAL, "wide")
 
 
 def is_as_accepted(
@@ -45,7 +44,7 @@ def is_as_accepted(
     app: Exhibit,
     visit: Visit,
     size: tuple[int, int] = SIZE,
-    looks: Iterable[str] = USUAL,
+    looks: Iterable[str] = LOOKS,
 ) -> bool:
     async def drive(pilot: Pilot[Any]) -> None:
         visitor = Visitor(pilot, stage.clock)
@@ -63,7 +62,7 @@ def test_welcome(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.until_text("What have we done so far?")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_timeline(snap_compare: Compare, stage: Stage) -> None:
@@ -97,7 +96,7 @@ def test_approval_of_an_edit(snap_compare: Compare, stage: Stage) -> None:
         await visitor.say("Fix the bug")
         await visitor.until_screen("ApprovalScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_question(snap_compare: Compare, stage: Stage) -> None:
@@ -115,7 +114,7 @@ def test_question(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("QuestionScreen")
         assert visitor.app.chat.status.work, "a question is asked within a turn"
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(scene), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(scene), visit, LOW)
 
 
 def test_plan_to_approve(snap_compare: Compare, stage: Stage) -> None:
@@ -160,7 +159,7 @@ def test_session_list(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_text("in 6 projects")
         await visitor.press("down", "down")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_sessions_of_all_agents(
@@ -176,7 +175,7 @@ def test_sessions_of_all_agents(
         await visitor.until_text("3 agents")
         await visitor.press("down", "down")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_imported_compaction(
@@ -213,7 +212,7 @@ def test_search(
         await visitor.until(lambda: "updating" not in visitor.text, "a whole index")
         await visitor.press("down")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_why(
@@ -227,7 +226,7 @@ def test_why(
         await visitor.until_screen("WhyScreen")
         await visitor.until_text("4 calls")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_statistics(
@@ -242,7 +241,7 @@ def test_statistics(
         await visitor.until_screen("StatisticsScreen")
         await visitor.until_text("by model")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_gauge_near_full(snap_compare: Compare, stage: Stage) -> None:
@@ -278,7 +277,7 @@ def test_attribution(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("f8")
         await visitor.until_screen("AttributionScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_compaction_preview(snap_compare: Compare, stage: Stage) -> None:
@@ -287,7 +286,7 @@ def test_compaction_preview(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("f4")
         await visitor.until_text("% saved")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_compaction_writing(snap_compare: Compare, stage: Stage) -> None:
@@ -321,7 +320,7 @@ def test_compaction_diff(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("PastCompactionScreen")
         await visitor.until_text("% saved")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_compacted_timeline(snap_compare: Compare, stage: Stage) -> None:
@@ -349,7 +348,7 @@ def test_checkpoints(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("CheckpointsScreen")
         await visitor.until_text("FAILED (failures=2)")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_revert_preview(snap_compare: Compare, stage: Stage) -> None:
@@ -359,7 +358,7 @@ def test_revert_preview(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("RevertFilesScreen")
         await visitor.until_text("CHANGELOG")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_revert_conflict(snap_compare: Compare, stage: Stage) -> None:
@@ -374,7 +373,7 @@ def test_revert_conflict(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("RevertFilesScreen")
         await visitor.until_text("conflict")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_changes(snap_compare: Compare, stage: Stage) -> None:
@@ -386,7 +385,7 @@ def test_changes(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("a")
         await visitor.until_text("▾")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 async def _rotate(visitor: Visitor) -> None:
@@ -423,7 +422,7 @@ def test_archives(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_text("5, newest first")
         await visitor.until_text("Nothing was said here.")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_browsing_an_archive(snap_compare: Compare, stage: Stage) -> None:
@@ -434,7 +433,7 @@ def test_browsing_an_archive(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("end", "enter")
         await visitor.until_screen("BrowseScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_help(snap_compare: Compare, stage: Stage) -> None:
@@ -442,7 +441,7 @@ def test_help(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("f1")
         await visitor.until_screen("HelpScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_command_palette(snap_compare: Compare, stage: Stage) -> None:
@@ -452,7 +451,7 @@ def test_command_palette(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("PaletteScreen")
         await visitor.press(*"comp")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_slash_commands(snap_compare: Compare, stage: Stage) -> None:
@@ -483,7 +482,7 @@ def test_theme_choice(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("down", "down", "down", "down")
         await visitor.until(lambda: visitor.app.theme == "catppuccin-latte", "the theme")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=["narrow"])
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=["narrow", "wide"])
 
 
 def test_queued_prompts(snap_compare: Compare, stage: Stage) -> None:
@@ -573,7 +572,7 @@ def test_tree(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press(*"Friday", "enter")
         await visitor.until_text("Friday")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_scrubber(snap_compare: Compare, stage: Stage) -> None:
@@ -583,7 +582,7 @@ def test_scrubber(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_screen("ScrubberScreen")
         await visitor.press("home", "right_square_bracket", "right", "right", "right")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, looks=ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
 def test_comparing_branches(snap_compare: Compare, stage: Stage) -> None:
@@ -594,7 +593,7 @@ def test_comparing_branches(snap_compare: Compare, stage: Stage) -> None:
         await visitor.press("end", "c")
         await visitor.until_screen("CompareScreen")
 
-    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, stage.demo(), visit, LOW)
 
 
 def test_damaged_lines(snap_compare: Compare, stage: Stage) -> None:
@@ -641,7 +640,7 @@ def test_connect(snap_compare: Compare, stage: Stage, monkeypatch: pytest.Monkey
         await visitor.until_text("Find servers on this computer")
 
     app = stage.connected("http://127.0.0.1:9/v1", stage.make_project())
-    assert is_as_accepted(snap_compare, stage, app, visit, LOW, ALL_SIZES)
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW)
 
 
 def test_model(snap_compare: Compare, stage: Stage) -> None:
@@ -675,7 +674,7 @@ def test_mcp(snap_compare: Compare, stage: Stage) -> None:
         await visitor.until_text("200 tools")
 
     app = stage.connected("http://127.0.0.1:9/v1", stage.make_project())
-    assert is_as_accepted(snap_compare, stage, app, visit, LOW, [*ALL_SIZES, "light_wide"])
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW)
 
 
 def test_block_menu(snap_compare: Compare, stage: Stage) -> None:
