@@ -466,6 +466,20 @@ async def test_markup_and_escapes_in_a_session_are_only_text() -> None:
         assert "[@click=app.quit]x[/] ␛[31mred␛]0;t␇" in app.text
 
 
+async def test_a_word_that_streams_in_draws_its_own_row_alone() -> None:
+    app = TimelineStage()
+    async with app.run_test(size=(40, 20)) as pilot:
+        app.timeline.stream_text("one two three four five six seven eight nine ten " * 5)
+        await pilot.pause(0.1)
+        rows = [y for y, line in enumerate(app.lines) if line.strip()]
+        assert len(rows) > 5
+        app.timeline.stream_text("eleven")
+        app.timeline._draw_frame()
+        assert {region.y for region in app.timeline._repaint_regions} == {rows[-1]}
+        await pilot.pause(0.1)
+        assert "ten eleven" in app.text
+
+
 async def test_streamed_code_gets_its_colours_when_the_language_is_there() -> None:
     app = TimelineStage()
     async with app.run_test(size=(60, 12)) as pilot:

@@ -271,7 +271,8 @@ class BlockView(ThumbScrollView):
         if len(before) != len(strips):
             self.refresh()
             return
-        changed = [y for y, strip in enumerate(strips) if strip is not before[y]]
+        # The end of an answer is drawn anew at every frame, and most of its rows are as they were.
+        changed = [y for y, strip in enumerate(strips) if strip != before[y]]
         if len(changed) * 2 > len(strips):
             self.refresh()
         elif changed:
