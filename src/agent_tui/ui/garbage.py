@@ -14,7 +14,7 @@ _BUSY_SECONDS = 0.05
 """Processor time between two ticks from which on somebody types, or something is at work."""
 _MOST_BUSY_TICKS = 12
 """After so many ticks without a pause there is one all the same: an agent may work for hours."""
-_BITE = 2_000, 8
+_BITE = 1_000, 6
 _NEVER = 1_000_000
 
 
