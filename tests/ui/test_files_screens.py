@@ -20,7 +20,6 @@ from agent_tui.core.summary import RevertPreview
 from agent_tui.runtime.files.change_groups import count_net_changes
 from agent_tui.runtime.files.session_files import FilesReverted
 from agent_tui.ui.flows.files import browse_changes, revert_call
-from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.time.changes import ChangesScreen, ToRevert
 from agent_tui.ui.screens.time.diff_lines import colour_diff
 from agent_tui.ui.screens.time.revert_files import RevertDecision, RevertFilesScreen
@@ -157,10 +156,9 @@ async def test_the_key_of_a_box_is_named_where_there_is_one(yard: Yard) -> None:
         await is_named(expected=False)
         await pilot.press("tab")
         await is_named(expected=True)
-        await pilot.press("home")  # the title of the agent's changes
-        await is_named(expected=False)
-        await pilot.press("down")
+        await pilot.press("home")  # below the title of the agent's changes
         await is_named(expected=True)
+        assert screen.query_one("#files", Rows).cursor == 1
         await pilot.press("w", "w")  # the conversation only
         await is_named(expected=False)
 
@@ -238,7 +236,8 @@ async def test_the_answers_stand_right_below_what_they_are_about(
 async def test_on_a_wide_screen_the_keys_of_the_answers_stand_beside_them(yard: Yard) -> None:
     async with (app := Stage(screen=preview(yard))).run_test(size=(300, 40)) as pilot:
         await rest(pilot, 0.3)
-        assert app.screen.query_one("#answers").region.right <= 120
+        region = app.screen.query_one("#answers").region
+        assert (region.x, region.width) == (90, 120)
 
 
 async def test_esc_reverts_nothing(yard: Yard) -> None:
@@ -505,7 +504,8 @@ async def test_changes_name_what_was_left_out(yard: Yard) -> None:
         at = next(at for at, line in enumerate(lines) if "not captured: git ignores it" in line)
         assert lines[at].strip() == "node␛_modules  not captured: git ignores it"
         assert lines[at - 1].strip() == "before turn 1"
-        assert screen.query_one(Rows).cursor == 2
+        assert lines[at + 1].strip() == ""
+        assert screen.query_one(Rows).cursor == 3
 
 
 def test_lines_are_counted_from_the_first_state_to_the_last(yard: Yard) -> None:
@@ -577,7 +577,7 @@ async def test_the_colour_of_a_line_of_a_diff_fills_its_row() -> None:
     assert [line.plain.rstrip() for line in drawn] == [" 9   keep", "10 - old", "10 + new"]
     assert [line.cell_length for line in drawn[1:]] == [20, 20]
     spans = [(span.start, span.end) for span in drawn[2].spans if "surface" in str(span.style)]
-    assert spans == [(3, 20)]
+    assert spans == [(0, 20)]
 
 
 async def test_files_that_stay_are_not_said_to_be_reverted(yard: Yard) -> None:
@@ -594,7 +594,7 @@ async def test_files_that_stay_are_not_said_to_be_reverted(yard: Yard) -> None:
         assert "Revert 1 file and 1 part of 1 file, and remove" in app.text
 
 
-async def test_times_end_at_the_reading_column_of_a_wide_screen() -> None:
+async def test_the_bar_of_a_wide_screen_ends_with_the_times_of_a_page_in_its_middle() -> None:
     at = "2020-01-01T00:00:00Z"
     group = ChangeGroup("id", "tool_call", (FileDiff("a.py", "created", 1, 0),), at=at)
 
@@ -604,4 +604,6 @@ async def test_times_end_at_the_reading_column_of_a_wide_screen() -> None:
     async with (app := Stage(screen=ChangesScreen(load))).run_test(size=(200, 30)) as pilot:
         await until(pilot, lambda: "in 1 file" in app.text)
         row = next(line for line in app.text.splitlines() if "in 1 file" in line)
-        assert COLUMN - 4 <= len(row.rstrip()) <= COLUMN + 4
+        page = app.screen.query_one(Rows).scrollable_content_region
+        assert (page.x, page.right) == (41, 158)
+        assert (len(row) - len(row.lstrip()), len(row.rstrip())) == (page.x, page.right)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from agent_tui.core.errors import StorageError
 from agent_tui.library.search.why import WritingCall
-from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.sessions.why import WhyScreen
+from agent_tui.ui.widgets.lists.rows import Rows
 from tests.ui.stage import Stage
 from tests.waiting import settle
 
@@ -62,9 +63,35 @@ async def test_that_the_index_is_not_up_to_date_is_told_beside_what_was_found() 
         assert "Results may be incomplete." in stage.text
 
 
-async def test_how_old_a_call_is_stands_at_the_edge_of_the_column_not_of_the_screen() -> None:
+async def test_how_old_a_call_is_stands_at_the_edge_of_the_page_not_of_the_screen() -> None:
     screen = WhyScreen(Service(), "src/tide.py", Path("/w"))
     async with (stage := Stage(screen=screen)).run_test(size=(200, 30)) as pilot:
         await settle(pilot, workers=True)
         (row,) = (line for line in stage.text.splitlines() if "Round the table" in line)
-        assert len(row.rstrip()) - (len(row) - len(row.lstrip())) == COLUMN
+        page = stage.screen.query_one(Rows).scrollable_content_region
+        assert (page.x, page.right) == (41, 158)
+        assert (len(row) - len(row.lstrip()), len(row.rstrip())) == (page.x, page.right)
+
+
+class LongService(Service):
+    """It knows five calls."""
+
+    async def why(self, target: str, cwd: Path) -> list[WritingCall]:
+        return [replace(FOUND, prompt=f"Prompt {number}") for number in range(5)]
+
+
+async def test_the_cursor_goes_from_call_to_call_and_shows_all_lines_of_one() -> None:
+    screen = WhyScreen(LongService(), "src/tide.py", Path("/w"))
+    async with (stage := Stage(screen=screen)).run_test(size=(100, 14)) as pilot:
+        await settle(pilot, workers=True)
+        rows = screen.query_one(Rows)
+        seen = []
+        for _ in range(5):
+            seen.append((rows.cursor, f"Prompt {rows.cursor // 4}" in stage.text))
+            await pilot.press("down")
+        assert seen == [(at, True) for at in (0, 4, 8, 12, 16)]
+        await pilot.press("home")
+        await pilot.click(Rows, offset=(20, 5))  # the prompt of the second
+        assert rows.cursor == 4
+        await pilot.click(Rows, offset=(20, 3))  # a blank row
+        assert rows.cursor == 4

@@ -17,7 +17,7 @@ from agent_tui.core.summary import CheckpointSummary
 from agent_tui.core.text import reveal
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.bars.shares import share_style, shares_by_kind
@@ -67,6 +67,7 @@ class AttributionScreen(Panel[None]):
         checkpoints: gives the places to return to, for example ``session.checkpoints``.
     """
 
+    DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [
         *PANEL_SHEETS,
         stylesheet("widgets/gauge.tcss"),

@@ -39,6 +39,9 @@ NARROW = 90
 WITH_PREVIEW = [(0, "-narrow"), (110, "-wide")]
 """The breakpoints of lists that have a preview beside them."""
 
+ONE_PAGE = "-page"
+"""The class of panels of one column, which stands in the middle of a wide screen."""
+
 _BREATH_SECONDS = 0.001
 
 

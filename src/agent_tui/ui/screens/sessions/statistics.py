@@ -17,7 +17,7 @@ from agent_tui.core.format import format_tokens
 from agent_tui.core.text import clean, reveal
 from agent_tui.library.statistics import GROUPS, Statistic, cost_of
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.bars.charts import draw_bar, draw_columns
 from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.fitted import Fitted
@@ -71,6 +71,7 @@ class StatisticsService(Protocol):
 class StatisticsScreen(Panel[None]):
     """The statistics; arrows choose what the table is grouped by and what its bars show."""
 
+    DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/statistics.tcss")]
     AUTO_FOCUS = "#statistic-rows"
     BINDINGS: ClassVar[list[BindingType]] = [

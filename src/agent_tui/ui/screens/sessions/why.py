@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -14,8 +14,7 @@ from agent_tui.core.errors import StorageError, UsageError
 from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import clean, first_line
 from agent_tui.resources import stylesheet
-from agent_tui.ui.renderers.canvas import COLUMN
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.rows import Rows
 
@@ -33,6 +32,27 @@ class WhyService(Protocol):
     async def update(self) -> None: ...
 
 
+class _Calls(Rows):
+    """The answers: the cursor goes from one to the next, and all lines of one are its row."""
+
+    def steps_over(self, index: int) -> bool:
+        return index % _LINES != 0
+
+    def _row_state(self, index: int) -> str:
+        return super()._row_state(index - index % _LINES) if (index + 1) % _LINES else ""
+
+    def _index_at(self, event: events.MouseEvent) -> int:
+        offset = event.get_content_offset(self)
+        index = -1 if offset is None else offset.y + round(self.scroll_y)
+        return index - index % _LINES if 0 <= index < self.count and (index + 1) % _LINES else -1
+
+    def _show_cursor(self) -> None:
+        super()._show_cursor()
+        missing = self.cursor + _LINES - 1 - round(self.scroll_y) - self.size.height
+        if missing > 0:
+            self.scroll_relative(y=missing, animate=False, immediate=True, force=True)
+
+
 class WhyScreen(Panel["WritingCall"]):
     """The calls that wrote it, newest first; answers with the one to open.
 
@@ -42,6 +62,7 @@ class WhyScreen(Panel["WritingCall"]):
         cwd: the folder that FILE is named from.
     """
 
+    DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/why.tcss")]
     AUTO_FOCUS = "#why-rows"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,7 +74,7 @@ class WhyScreen(Panel["WritingCall"]):
         super().__init__()
         self._service, self._target, self._cwd = service, target, cwd
         self._found: list[WritingCall] = []
-        self._rows = Rows(self._draw, id="why-rows", empty=Content("Reading sessions…"))
+        self._rows = _Calls(self._draw, id="why-rows", empty=Content("Reading sessions…"))
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -98,7 +119,6 @@ class WhyScreen(Panel["WritingCall"]):
 
     def _draw(self, index: int, width: int) -> Content:
         each, part = self._found[index // _LINES], index % _LINES
-        width = min(width, COLUMN)
         if part == 0:
             tools = clean(", ".join(each.tools))
             age = format_age(each.at).rjust(8)

@@ -19,8 +19,7 @@ from agent_tui.core.file_changes import AGENT_CAUSES, REVERT_CAUSES, LeftOut
 from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import first_line, reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.renderers.canvas import COLUMN
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.diff_lines import DiffRow, colour_diff, colour_lines
 from agent_tui.ui.widgets.lists.rows import Rows
 
@@ -58,6 +57,7 @@ class _Row:
     line: DiffRow | None = None
     left_out: LeftOut | None = None
     pieces: frozenset[DiffPiece] = frozenset()
+    is_blank: bool = False
 
 
 class ChangesScreen(Panel[ToRevert]):
@@ -72,6 +72,7 @@ class ChangesScreen(Panel[ToRevert]):
         told: what was just done, to be said.
     """
 
+    DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/changes.tcss")]
     AUTO_FOCUS = "Rows"
     BINDINGS = [
@@ -100,7 +101,11 @@ class ChangesScreen(Panel[ToRevert]):
         self._opened: set[int] = set()
         self._diffs: dict[int, list[DiffRow]] = {}
         self._lines: list[_Row] = []
-        self._rows = Rows(self._draw, empty=Content("Reading the files…"))
+        self._rows = Rows(
+            self._draw,
+            empty=Content("Reading the files…"),
+            steps_over=lambda at: self._lines[at].is_blank,
+        )
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -140,6 +145,8 @@ class ChangesScreen(Panel[ToRevert]):
         at = self._lines[cursor] if cursor < len(self._lines) else None
         self._lines = []
         for group in self._groups:
+            if self._lines:
+                self._lines.append(_Row(self._lines[-1].group, is_blank=True))
             self._lines.append(_Row(group))
             self._lines += [_Row(group, left_out=each) for each in group.left_out]
             for file in group.files:
@@ -167,7 +174,9 @@ class ChangesScreen(Panel[ToRevert]):
             yield _Row(group, file, line, pieces=piece)
 
     def _draw(self, index: int, width: int) -> Content:
-        row, width = self._lines[index], min(width, COLUMN)
+        row = self._lines[index]
+        if row.is_blank:
+            return Content("")
         if row.line is not None:
             return Content(_INDENT) + row.line.draw(width - len(_INDENT))
         if row.left_out is not None:

@@ -6,7 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pygments.token import Comment, Keyword, Name, Number, Operator, String, Token
+from pygments.token import (
+    Comment,
+    Generic,
+    Keyword,
+    Name,
+    Number,
+    Operator,
+    Punctuation,
+    String,
+    Token,
+)
 from textual.content import Content
 from textual.highlight import HighlightTheme, highlight
 
@@ -19,19 +29,31 @@ _SURFACES = {"+": "on $diff-added-surface", "-": "on $diff-removed-surface", " "
 
 
 class _Colours(HighlightTheme):
-    """Our palette for the kinds of words that Pygments knows."""
+    """The colours of code in the conversation, for the kinds of words that Pygments knows."""
 
     STYLES = {
         Token: "$foreground",
-        Comment: "$code-comment",
+        Comment: "$code-comment italic",
+        Generic.Emph: "$foreground italic",
+        Generic.Heading: "$foreground bold",
+        Generic.Strong: "$foreground bold",
+        Generic.Subheading: "$code-name",
         Keyword: "$code-keyword",
+        Keyword.Constant: "$code-number",
         Name: "$foreground",
-        Name.Function: "$code-name",
+        Name.Attribute: "$code-name",
+        Name.Builtin: "$code-name",
         Name.Class: "$code-name",
-        Name.Decorator: "$code-name",
+        Name.Decorator: "$code-keyword",
+        Name.Exception: "$code-name",
+        Name.Function: "$code-name",
+        Name.Tag: "$code-keyword",
         Number: "$code-number",
         Operator: "$code-operator",
+        Operator.Word: "$code-keyword",
+        Punctuation: "$code-operator",
         String: "$code-string",
+        String.Doc: "$code-comment italic",
     }
 
 
@@ -45,15 +67,19 @@ class DiffRow:
 
     def draw(self, width: int) -> Content:
         """The row, its colour from the number to the end of so many cells."""
-        line = self.line
-        if self.surface:
-            room = max(1, width - self.head.cell_length)
-            line = line.truncate(room, ellipsis=True, pad=True).stylize_before(self.surface)
-        return self.head + line
+        row = self.head + self.line
+        if not self.surface:
+            return row
+        return row.truncate(max(1, width), ellipsis=True, pad=True).stylize_before(self.surface)
 
 
-def colour_lines(path: str, marks: Sequence[str], lines: Sequence[str]) -> list[DiffRow]:
-    """One row for each line, behind its mark: ``+``, ``-`` or a space. Slow: for a thread."""
+def colour_lines(
+    path: str, marks: Sequence[str], lines: Sequence[str], numbers: Sequence[int] = ()
+) -> list[DiffRow]:
+    """One row for each line, behind its number and mark: ``+``, ``-`` or a space.
+
+    Slow: for a thread.
+    """
     shown = [reveal(line[:_LONGEST_LINE].expandtabs(4)) for line in lines]
     coloured = highlight("\n".join(shown), path=path, theme=_Colours).split("\n")
     if len(coloured) != len(shown):
@@ -62,6 +88,12 @@ def colour_lines(path: str, marks: Sequence[str], lines: Sequence[str]) -> list[
         DiffRow(Content(""), Content.assemble((f"{mark} ", _MARKS[mark]), line), _SURFACES[mark])
         for mark, line in zip(marks, coloured, strict=True)
     ]
+
+
+def number_rows(rows: Sequence[DiffRow], numbers: Sequence[int], digits: int) -> list[DiffRow]:
+    """The rows behind the numbers of their lines, as the conversation shows a diff."""
+    heads = (Content.styled(f"{number:>{digits}} ", "$faint") for number in numbers)
+    return [replace(row, head=head) for row, head in zip(rows, heads, strict=True)]
 
 
 def colour_diff(path: str, diff: str) -> list[DiffRow]:
@@ -73,9 +105,7 @@ def colour_diff(path: str, diff: str) -> list[DiffRow]:
     def flush() -> None:
         texts = [diff[line.start : line.end] for line in hunk]
         coloured = colour_lines(path, [line.kind for line in hunk], texts)
-        for line, row in zip(hunk, coloured, strict=True):
-            head = Content.styled(f"{line.number:>{digits}} ", "$faint")
-            rows.append(replace(row, head=head))
+        rows.extend(number_rows(coloured, [line.number for line in hunk], digits))
         hunk.clear()
 
     for line in read_diff(diff):

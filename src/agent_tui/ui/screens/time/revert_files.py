@@ -27,8 +27,8 @@ from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import label_of
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
-from agent_tui.ui.screens.time.diff_lines import DiffRow, colour_lines
+from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
+from agent_tui.ui.screens.time.diff_lines import DiffRow, colour_lines, number_rows
 from agent_tui.ui.widgets.lists.rows import Rows
 
 Scope = Literal["both", "files", "conversation"]
@@ -47,12 +47,13 @@ class RevertDecision:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One row of the list: a path, one of its hunks, or text."""
+    """One row of the list: a path, one of its hunks, or text; a head stands over others."""
 
     text: Content
     path: PathPlan | None = None
     hunk: Hunk | None = None
     line: DiffRow | None = None
+    is_head: bool = False
 
 
 class RevertFilesScreen(Panel[RevertDecision]):
@@ -65,6 +66,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         choice: what is ticked at first; by default what the plan says.
     """
 
+    DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/revert_files.tcss")]
     AUTO_FOCUS = "#answers"
     BINDINGS = [
@@ -91,7 +93,12 @@ class RevertFilesScreen(Panel[RevertDecision]):
         if plan.conversation_only and preview is not None:
             self._scope = "conversation"
         self._lines: list[_Row] = []
-        self._rows = Rows(self._draw, choose_on_click=True, id="files")
+        self._rows = Rows(
+            self._draw,
+            choose_on_click=True,
+            steps_over=lambda at: self._lines[at].is_head,
+            id="files",
+        )
         self._scopes = Rows(
             self._draw_scope,
             count=0 if preview is None else len(_SCOPES),
@@ -132,12 +139,12 @@ class RevertFilesScreen(Panel[RevertDecision]):
         for own, title in parts:
             paths = [path for path in self._plan.paths if path.own is own]
             if paths and self._preview is not None:  # else the title says whose they are
-                rows.append(_Row(Content.styled(title, "bold")))
+                rows += _head(title, after=rows)
             for path in paths:
                 rows.append(_Row(Content(""), path))
                 rows += self._hunk_rows(path)
         if self._plan.uncovered:
-            rows.append(_Row(Content.styled("Not captured", "bold")))
+            rows += _head("Not captured", after=rows)
         for left in self._plan.uncovered:
             text = f"    {reveal(left.name)}  {left.why}"
             rows.append(_Row(Content.styled(text, "$muted")))
@@ -145,12 +152,16 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def _hunk_rows(self, path: PathPlan) -> list[_Row]:
         rows = []
+        most = max((hunk.start + len(hunk.removed + hunk.added) for hunk in path.hunks), default=0)
         for hunk in path.hunks:
             rows.append(_Row(Content(""), path, hunk))
             pieces = [*hunk.removed, *hunk.added]
             texts = [piece.decode(errors="replace").rstrip("\r\n") for piece in pieces]
             marks = ["-"] * len(hunk.removed) + ["+"] * len(hunk.added)
-            lines = colour_lines(path.path, marks, texts)
+            sides = (hunk.removed, hunk.added)
+            numbers = [hunk.start + 1 + at for side in sides for at in range(len(side))]
+            coloured = colour_lines(path.path, marks, texts)
+            lines = number_rows(coloured, numbers, len(str(most)))
             rows += [_Row(Content(""), path, hunk, line) for line in lines]
         return rows
 
@@ -317,6 +328,12 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def action_answer(self, index: int) -> None:
         self.dismiss(None if index else RevertDecision(self._scope, dict(self._choice)))
+
+
+def _head(title: str, after: Sequence[_Row]) -> list[_Row]:
+    """What stands over a group of rows, below a blank one where others come before."""
+    blank = [_Row(Content(""), is_head=True)] if after else []
+    return [*blank, _Row(Content.styled(title, "bold"), is_head=True)]
 
 
 def _fitting(words: Sequence[str], width: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from textual import events
 from textual.content import Content
 
 from agent_tui.ui.widgets.lists.rows import DrawRow, Rows
@@ -60,21 +59,6 @@ class GroupedRows(Rows):
             row += 1
         return row
 
-    def _is_head(self, row: int) -> bool:
-        place = bisect_left(self._heads, row)
-        return place < len(self._heads) and self._heads[place] == row
-
-    def validate_cursor(self, cursor: int) -> int:
-        row = super().validate_cursor(cursor)
-        if not self._is_head(row):
-            return row
-        return row - 1 if 0 < row < self.cursor else row + 1
-
-    def _show_cursor(self) -> None:
-        super()._show_cursor()
-        if self._is_head(self.cursor - 1) and self.cursor - 1 < round(self.scroll_y):
-            self._scroll_now(self.cursor - 1)
-
-    def _index_at(self, event: events.MouseEvent) -> int:
-        row = super()._index_at(event)
-        return -1 if self._is_head(row) else row
+    def steps_over(self, index: int) -> bool:
+        place = bisect_left(self._heads, index)
+        return place < len(self._heads) and self._heads[place] == index

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar, TypeAlias
 
 from rich.segment import Segment
@@ -35,6 +36,7 @@ class Rows(ScrollView, can_focus=True):
         choose_on_click: one click chooses; otherwise the first click only moves the cursor.
         has_cursor: without one the list only scrolls.
         pointer: the row under the cursor is also marked with a sign, as popups do.
+        steps_over: tells the rows that the cursor goes past: heads, and what only separates.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -82,6 +84,7 @@ class Rows(ScrollView, can_focus=True):
         has_cursor: bool = True,
         pointer: bool = False,
         empty: Content | None = None,
+        steps_over: Callable[[int], bool] | None = None,
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
@@ -92,6 +95,7 @@ class Rows(ScrollView, can_focus=True):
         self._has_cursor = has_cursor
         self._pointer = pointer
         self._empty = empty or Content("")
+        self._steps_over = steps_over
         self._strips: LRUCache[tuple[int, int, str], Strip] = LRUCache(_KEPT_STRIPS)
         self._empty_strips: list[Strip] | None = None
 
@@ -103,6 +107,10 @@ class Rows(ScrollView, can_focus=True):
     def draw_row(self, index: int, width: int) -> Content:
         """The text of one row; a subclass may override this instead of passing ``draw``."""
         return self._draw(index, width) if self._draw else Content("")
+
+    def steps_over(self, index: int) -> bool:
+        """Whether the cursor goes past a row, which is not chosen with the mouse either."""
+        return self._steps_over is not None and self._steps_over(index)
 
     def show_rows(self, count: int, *, cursor: int | None = None) -> None:
         """Take a new number of rows and draw everything again; the cursor stays where it can."""
@@ -196,7 +204,10 @@ class Rows(ScrollView, can_focus=True):
         return "rows--hover" if index == self.hover else ""
 
     def validate_cursor(self, cursor: int) -> int:
-        return max(0, min(cursor, self._count - 1))
+        row = max(0, min(cursor, self._count - 1))
+        ways = [range(row, self._count), range(min(row, self._count - 1), -1, -1)]
+        tried = chain.from_iterable(reversed(ways) if row < self.cursor else ways)
+        return next((each for each in tried if not self.steps_over(each)), row)
 
     def watch_cursor(self, old: int, new: int) -> None:
         self.refresh()
@@ -221,6 +232,9 @@ class Rows(ScrollView, can_focus=True):
             self._scroll_now(self.cursor)
         elif self.cursor >= top + height:
             self._scroll_now(self.cursor - height + 1)
+        above = self.cursor - 1
+        if 0 <= above < round(self.scroll_y) and self.steps_over(above):
+            self._scroll_now(above)
 
     def _scroll_now(self, top: int) -> None:
         # By force: rows that were given a moment ago have no scroll bar yet.
@@ -268,4 +282,4 @@ class Rows(ScrollView, can_focus=True):
         if offset is None:
             return -1
         index = offset.y + round(self.scroll_y)
-        return index if 0 <= index < self._count else -1
+        return index if 0 <= index < self._count and not self.steps_over(index) else -1
