@@ -3,14 +3,14 @@
 The answer comes over HTTP from a server on loopback, through the SDK: once for a prompt on the
 command line, once for one that is typed as soon as the first frame is there.
 
-Run: ``python -m tests.benchmarks.startup [--runs N]``. One JSON line a figure, medians.
+Run: ``python -m tests.benchmarks.startup [--runs N]``. One JSON line a figure: medians by the
+clock, and of the processor the least, since others on the machine can only add to it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import statistics
 import sys
 import tempfile
@@ -32,7 +32,7 @@ class Bare(App):
         yield Static("bare app is here")
 Bare().run()
 """
-FIRST_FRAME_RATIO = 1.3
+FIRST_FRAME_RATIO = 1.15
 FIRST_ANSWER_RATIO = 3.5
 _FRAME = "sk anything"
 
@@ -59,9 +59,9 @@ def time_until(marker: bytes, program: str, arguments: list[str], env: dict[str,
 
 
 def cpu_of(pid: int) -> float:
-    """Seconds of the processor that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Seconds of the processor that the threads of a process have used so far."""
+    threads = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(path.read_text(encoding="ascii").split()[0]) for path in threads) / 1e9
 
 
 def first_answer(prompt: str, env: dict[str, str], workspace: Path) -> tuple[Taken, float]:
@@ -99,7 +99,9 @@ def main() -> None:
                     times[name].append(taken)
                 memory.append(megabytes)
     figures = {
-        name: Taken(*map(statistics.median, zip(*taken, strict=True)))
+        name: Taken(
+            statistics.median(each.seconds for each in taken), min(each.cpu for each in taken)
+        )
         for name, taken in times.items()
     }
     limits = {"frame": FIRST_FRAME_RATIO, "given": FIRST_ANSWER_RATIO, "typed": FIRST_ANSWER_RATIO}
