@@ -278,7 +278,7 @@ def measure_garbage(stage: Stage) -> bool:
 
 
 def tell_machine(env: dict[str, str]) -> None:
-    """Print what a bare app takes here: on a slower machine the limits in milliseconds are wider."""
+    """Print what a bare app takes here: limits in milliseconds are wider on a slower machine."""
     figures = {"cpu_ms": round(bare_cpu(env) * 1000), "usual_cpu_ms": USUAL_BARE_MS}
     print(json.dumps({"name": "bare_textual"} | figures), flush=True)
 
