@@ -33,7 +33,7 @@ def test_only_the_last_ones_count_and_nothing_that_a_program_said() -> None:
         UserMessage("a reminder", "reminder"),
         UserMessage("$ ls", "shell"),
     ]
-    assert last_exchanges(records, 2) == (Exchange("first", "Done."),) * 2
+    assert last_exchanges(records) == (Exchange("first", "Done."),) * 4
 
 
 def test_an_answer_after_a_compaction_is_not_the_answer_to_the_prompt_before_it() -> None:

@@ -77,16 +77,14 @@ def filter_messages(
     return [messages[index] for index in sorted(kept)]
 
 
-def filter_records(
-    records: Sequence[Record], wanted: ContextFilter, count: Count = quick_message_count
-) -> list[Record]:
+def filter_records(records: Sequence[Record], wanted: ContextFilter) -> list[Record]:
     """The records of the newest messages that fit, behind those that are in force.
 
     What stands between messages that were left out (checkpoints, usages, markers) is left out too.
     """
     if not wanted:
         return list(records)
-    kept = filter_messages([r for r in records if is_message(r)], wanted, count)
+    kept = filter_messages([r for r in records if is_message(r)], wanted)
     names = {id(message) for message in kept}
     first = next((i for i, each in enumerate(records) if id(each) in names), len(records))
     before = [record for record in records[:first] if isinstance(record, _IN_FORCE)]

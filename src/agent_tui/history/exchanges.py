@@ -15,6 +15,8 @@ from agent_tui.core.records import (
     UserMessage,
 )
 
+_MOST_EXCHANGES = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -25,13 +27,13 @@ class Exchange:
     compacted: bool = False
 
 
-def last_exchanges(records: Sequence[Record], most: int = 4) -> tuple[Exchange, ...]:
-    """The last prompts with the end of each answer, oldest first."""
-    return exchanges_back(reversed(records), most)
+def last_exchanges(records: Sequence[Record]) -> tuple[Exchange, ...]:
+    """The last few prompts with the end of each answer, oldest first."""
+    return exchanges_back(reversed(records), _MOST_EXCHANGES)
 
 
 def exchanges_back(newest_first: Iterable[Record], most: int) -> tuple[Exchange, ...]:
-    """The same of records that come from the newest on; no more of them are taken than needed."""
+    """The same from records newest first, reading no more of them than needed."""
     found: list[Exchange] = []
     answer = ""
     for record in newest_first:

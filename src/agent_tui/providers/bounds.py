@@ -41,9 +41,9 @@ async def bounded(
         yield data
 
 
-async def read_bounded(arriving: AsyncIterator[bytes], most: int = MOST_REPLY_BYTES) -> bytes:
-    """All of the bytes; raises TooMuch when there are more than ``most``."""
-    return b"".join([data async for data in bounded(arriving, most)])
+async def read_bounded(arriving: AsyncIterator[bytes]) -> bytes:
+    """All of the bytes; raises TooMuch when there are more than a reply may have."""
+    return b"".join([data async for data in bounded(arriving, MOST_REPLY_BYTES)])
 
 
 async def cut_refusal(response: httpx2.Response) -> None:

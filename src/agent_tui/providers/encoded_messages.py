@@ -13,14 +13,9 @@ WriteMessage: TypeAlias = Callable[[Message], dict[str, Any] | None]
 
 
 class EncodedMessages:
-    """The messages of one conversation; a request costs the encoding of what was added to it.
-
-    Attributes:
-        encoded: how many messages have been encoded so far.
-    """
+    """The messages of one conversation; a request costs the encoding of what was added to it."""
 
     def __init__(self, write: WriteMessage) -> None:
-        self.encoded = 0
         self._write = write
         self._messages: tuple[Message, ...] = ()
         self._pieces: list[bytes] = []
@@ -51,7 +46,6 @@ class EncodedMessages:
 
     def _encode(self, message: Message) -> bytes:
         """A message with a comma before it."""
-        self.encoded += 1
         fields = self._write(message)
         return b"" if fields is None else b"," + encode_json(fields)
 

@@ -116,7 +116,6 @@ def find_losses(
     kept: Iterable[str] = (),
     *,
     indices: Sequence[int] | None = None,
-    limit: int = LIMIT,
 ) -> tuple[Loss, ...]:
     """What the dropped messages say and neither the summary nor what is kept does, worst first.
 
@@ -125,7 +124,6 @@ def find_losses(
         summary: what stands in their place.
         kept: all that the messages that stay say, a text each.
         indices: the index of each dropped message in the old context; by default its place here.
-        limit: how many losses are reported at most.
     """
     places = range(len(dropped)) if indices is None else indices
     mentions = Mentions((summary, *kept))
@@ -133,7 +131,7 @@ def find_losses(
     lost: list[tuple[float, _Candidate]] = []
     of_message: Counter[int] = Counter()
     for candidate in ranked:
-        if len(lost) >= 2 * limit:
+        if len(lost) >= 2 * LIMIT:
             break
         if not mentions.of(candidate.fact):
             weight = candidate.weight * _NEXT_OF_MESSAGE ** of_message[candidate.message]
@@ -142,7 +140,7 @@ def find_losses(
     lost.sort(key=lambda pair: (-pair[0], _rank(pair[1])))
     return tuple(
         Loss(c.fact.kind, c.fact.text, c.fact.line, places[c.message], round(weight, 1))
-        for weight, c in lost[:limit]
+        for weight, c in lost[:LIMIT]
     )
 
 

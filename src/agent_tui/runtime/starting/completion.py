@@ -17,6 +17,7 @@ from agent_tui.tools.child import child_environment
 
 _SKIPPED = {".git", ".hg", ".venv", "node_modules", "__pycache__", ".mypy_cache", ".ruff_cache"}
 _MOST_FILES = 200_000
+_MOST_OFFERED = 50
 _FRESH_SECONDS = 10.0
 _GIT_SECONDS = 10.0
 _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
@@ -32,14 +33,14 @@ class FileList:
         self._lowered: list[str] = []
         self._listed_at = -_FRESH_SECONDS
 
-    def matching(self, typed: str, most: int = 50) -> list[str]:
+    def matching(self, typed: str) -> list[str]:
         """Paths that fit what was typed, best first: in the name, in the path, letter by letter."""
         now = time.monotonic()
         if now - self._listed_at > _FRESH_SECONDS:
             self._paths = list_files(self._workspace)
             self._lowered = [path.lower() for path in self._paths]
             self._listed_at = time.monotonic()
-        return rank_paths(typed, self._paths, self._lowered, most)
+        return rank_paths(typed, self._paths, self._lowered, _MOST_OFFERED)
 
 
 def rank_paths(typed: str, paths: list[str], lowered: list[str], most: int) -> list[str]:
@@ -74,11 +75,11 @@ def _rank(wanted: str, path: str) -> tuple[int, int, int, str]:
     return fit, path.count("/"), len(path), path
 
 
-def list_files(workspace: Path, most: int = _MOST_FILES) -> list[str]:
+def list_files(workspace: Path) -> list[str]:
     """Every file and folder of a workspace that is not ignored; never follows links."""
     files = _git_files(workspace)
-    paths = _with_folders(files) if files is not None else _walk(workspace, most)
-    return paths[:most]
+    paths = _with_folders(files) if files is not None else _walk(workspace)
+    return paths[:_MOST_FILES]
 
 
 def _git_files(workspace: Path) -> list[str] | None:
@@ -118,13 +119,13 @@ def _with_folders(files: Iterable[str]) -> list[str]:
     return sorted(paths)
 
 
-def _walk(workspace: Path, most: int) -> list[str]:
+def _walk(workspace: Path) -> list[str]:
     paths: list[str] = []
     for folder, folders, files in os.walk(workspace):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED)
         base = Path(folder).relative_to(workspace)
         paths += [f"{base / name}/" for name in folders]
         paths += [str(base / name) for name in sorted(files)]
-        if len(paths) >= most:
+        if len(paths) >= _MOST_FILES:
             break
     return paths

@@ -151,10 +151,9 @@ def crop_text(text: str, width: int) -> str:
     return "".join(kept).rstrip() + "…"
 
 
-def indent(lines: list[Line], first: Line, rest: Line | None = None) -> list[Line]:
-    """The lines with ``first`` before the first of them and ``rest`` before the others."""
-    following = first if rest is None else rest
-    return [[*(following if number else first), *line] for number, line in enumerate(lines)]
+def indent(lines: list[Line], margin: Line) -> list[Line]:
+    """The lines with ``margin`` before each of them."""
+    return [[*margin, *line] for line in lines]
 
 
 def finish_row(

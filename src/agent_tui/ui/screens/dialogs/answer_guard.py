@@ -48,7 +48,7 @@ class AnswerGuard:
         """
         return made_at >= self._opens_at
 
-    def wait_again(self, made_at: float, seconds: float) -> None:
-        """Somebody types: nothing counts before a pause of so many seconds."""
+    def wait_again(self, made_at: float) -> None:
+        """Somebody is typing: nothing counts until they have paused."""
         if not self.is_hidden:
-            self._opens_at = max(self._opens_at, made_at + seconds)
+            self._opens_at = max(self._opens_at, made_at + TYPING_GUARD_SECONDS)

@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 from rich.cells import cell_len, set_cell_size
 
 from agent_tui.core.text import first_line, reveal
-from agent_tui.ui.screens.dialogs.answer_guard import TYPING_GUARD_SECONDS, AnswerGuard
+from agent_tui.ui.screens.dialogs.answer_guard import AnswerGuard
 
 REJECT_HOLD_SECONDS = 0.3
 ALLOW_HOLD_SECONDS = 0.6
@@ -231,7 +231,7 @@ class TypedAnswers:
     def _type(self, typed: str, made_at: float) -> Typed:
         """It belongs to the prompt, with the letter that was taken for an answer before."""
         before, self._held = self._held, ""
-        self._guard.wait_again(made_at, TYPING_GUARD_SECONDS)
+        self._guard.wait_again(made_at)
         self._has_moved = False
         return Typed(before + typed)
 
@@ -245,6 +245,6 @@ class TypedAnswers:
 
     def _send(self, made_at: float) -> Sent:
         """It ends what was typed; pressed twice, it is no answer either."""
-        self._guard.wait_again(made_at, TYPING_GUARD_SECONDS)
+        self._guard.wait_again(made_at)
         self._has_moved = False
         return Sent()
