@@ -1,4 +1,4 @@
-"""Permission for actions: who is waiting for a person, and what a person allowed before."""
+"""Permission for actions: which await a person's decision, and what was allowed before."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ ANY_SUBJECT = Subject()
 
 
 class KeepRule(Protocol):
-    """Writes down that a rule is kept for a folder, or is not any longer. Blocks."""
+    """Saves that a rule is kept for a folder, or no longer is. Blocks."""
 
     def __call__(self, rule: Rule, *, kept: bool) -> tuple[Rule, ...]:
-        """Gives the rules there are now; raises AgentTuiError where they cannot be written."""
+        """The rules as they are now; raises AgentTuiError when they cannot be saved."""
         ...
 
 
@@ -81,7 +81,7 @@ class Approvals:
         self._told_sources: tuple[str, ...] = ()
 
     def set_mode(self, mode: ApprovalMode) -> None:
-        """Work in another mode from the next action on."""
+        """Use another mode from the next action on."""
         if mode != self.mode:
             self.mode = mode
             self._emit(ModeChanged(mode))
@@ -116,7 +116,7 @@ class Approvals:
 
     @property
     def single_actions(self) -> int:
-        """How many actions are allowed for the session exactly as they were."""
+        """How many exact actions, not covered by a rule, are allowed for the session."""
         return len(self._allowed)
 
     def revoke_single_actions(self) -> None:
@@ -238,12 +238,12 @@ class Approvals:
         return request_id in self._waiting
 
     def answer(self, request_id: str, answer: ApprovalAnswer) -> None:
-        """Give a person's decision; one that nobody waits for any longer is ignored."""
+        """Give a person's decision; ignored when nobody waits for it any more."""
         future = self._waiting.get(request_id)
         if future is not None and not future.done():
             future.set_result(answer)
 
 
 def _hides(text: str) -> bool:
-    """Whether a text holds what nobody could see; resolved paths come with it spelled out."""
+    """Whether a text hides characters from a reader; resolved paths have them spelled out."""
     return hides_characters(text) or "<U+" in text

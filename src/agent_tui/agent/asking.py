@@ -1,4 +1,4 @@
-"""Asking the model: until a whole reply has come, which is written before anything acts on it."""
+"""Asking the model until a whole reply has arrived; it is written before anything acts on it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LONG_CHARS = 100_000
 
 
 class Asking:
-    """Asks one model about one context; what arrives is told as it comes."""
+    """Asks one model about one context, and emits what arrives as it comes."""
 
     def __init__(
         self,
@@ -66,13 +66,13 @@ class Asking:
         self._named: NamedImages | None = None
 
     def refresh_tools(self) -> None:
-        """Offer the model the tools that there are now."""
+        """Offer the model the tools as they are now."""
         self._context.tools = self._toolset.refresh()
 
     async def ask(
         self, progress: Progress, checkpoint: Callable[[], Awaitable[None]]
     ) -> AssistantMessage:
-        """Ask until a whole reply has come, and write it.
+        """Ask until a whole reply has arrived, and write it to the log.
 
         What the server finds too long, whatever we counted, is asked once more when compacted,
         behind a new ``checkpoint``; what holds a picture that it refuses, without the pictures.

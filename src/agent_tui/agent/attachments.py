@@ -45,7 +45,7 @@ class Attached:
 
 
 async def attach(prompt: str, context: ToolContext, turn: int, *, sees_images: bool) -> Attached:
-    """Read what a prompt names; a name that nothing has is only a word.
+    """Read what a prompt names; a name that matches nothing is only a word.
 
     Files and folders are those of the workspace; a picture may lie anywhere, but one that is
     named as lying in the workspace is read as all of its files are, never through a link out of it.

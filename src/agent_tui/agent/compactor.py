@@ -271,7 +271,7 @@ class Compactor:
     async def summarise_branch(
         self, messages: Sequence[Message], on_text: Callable[[str], None]
     ) -> str:
-        """Write a summary of another branch; raises ProviderError when it gives up."""
+        """Write a summary of another branch; raises ProviderError when every try failed."""
         from agent_tui.context.compaction.briefing import write_brief
 
         budget = int(self.policy.window * _BRIEF_SHARE)

@@ -80,9 +80,9 @@ class Limits:
 
 
 class Agent:
-    """Carries a conversation on: one turn at a time, over one context.
+    """Continues a conversation, one turn at a time, over one context.
 
-    ``tell_ended`` gives a sentence for each background command that ended since it was asked last.
+    ``tell_ended`` gives a sentence for each background command that ended since the last call.
     """
 
     def __init__(
@@ -135,14 +135,14 @@ class Agent:
             sees_images=sees_images,
         )
 
-    # What others ask of it.
+    # What callers ask of it.
 
     def steer(self, prompt: str) -> None:
         """Let a message join the running turn at its next step."""
         self._steers.append(prompt)
 
     def withdraw_steer(self, prompt: str) -> bool:
-        """Send a message that waits no more; False where it has been taken up already."""
+        """Drop a message that is still waiting; False if a step has taken it already."""
         waiting = list(self._steers)
         for place in range(len(waiting) - 1, -1 + self._is_joining, -1):
             if waiting[place] == prompt:
@@ -151,27 +151,27 @@ class Agent:
         return False
 
     def take_steers(self) -> list[str]:
-        """The messages that no step has taken up; they are not sent any longer."""
+        """Take back the messages that no step has taken yet; they will not be sent."""
         steers = list(self._steers)
         self._steers.clear()
         return steers
 
     def count_usage(self, usage: Usage) -> None:
-        """Count what a subagent took to the running turn."""
+        """Count what a subagent used towards the running turn."""
         self._progress.usage += usage
 
     def check_limits(self) -> Ending | None:
-        """Whether the running turn must end at its next step, by what it took; for subagents."""
+        """The ending of the running turn if it has reached a limit; a subagent stops for it too."""
         limits = self._policies[1:]
         return next(filter(None, (each.check(self._progress) for each in limits)), None)
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether the disk has refused something of the last turn, which is held until it can."""
+        """Whether the disk refused part of the last turn; it is held until it can be written."""
         return bool(self._unsaved)
 
     async def flush(self) -> None:
-        """Write what the disk has refused, if it takes it now."""
+        """Write what the disk refused earlier, if it can be written now."""
         with suppress(AgentTuiError):
             await settle(self._unsaved.flush())
 
@@ -219,7 +219,7 @@ class Agent:
         return ending.end
 
     async def _write_end(self, turn: int, ending: Ending) -> None:
-        """Say in the log why a prompt has no whole answer; what the disk refuses is held."""
+        """Record why a prompt has no whole answer; held in memory if the disk refuses it."""
         if ending.end == "done":
             return
         record = TurnEndRecord(ending.end, ending.reason, turn)
@@ -238,7 +238,7 @@ class Agent:
         self._tell_attached(attached)
 
     async def _attach(self, prompt: str, turn: int) -> Attached | None:
-        """What the prompt names with ``@``, read now; None where it cannot name anything."""
+        """Read what the prompt names with ``@``; None if it names nothing."""
         if "@" not in prompt:
             return None
         from agent_tui.agent.attachments import attach
@@ -267,7 +267,7 @@ class Agent:
             self._wire.emit(Reverted(OperationReport("retry", 0)))
         self._wire.emit(TurnResumed(turn))
 
-    # The loop: a step after the other, until one of them or a policy ends the turn.
+    # The loop: step after step, until one of them or a policy ends the turn.
 
     async def _loop(self, progress: Progress) -> Ending:
         self._repetition = Repetition()
@@ -310,7 +310,7 @@ class Agent:
         return None if self._steers else _DONE
 
     async def _watch(self, message: AssistantMessage, turn: int) -> Ending | None:
-        """Tell an agent that goes in circles, then stop it."""
+        """Warn an agent that goes in circles, then stop it."""
         calls = [call for call in message.tool_calls if not self._toolset.may_repeat(call)]
         seen = self._repetition.watch(calls)
         if isinstance(seen, str):
@@ -323,7 +323,7 @@ class Agent:
         self._untold.popleft()
 
     async def _remind(self, text: str, turn: int) -> None:
-        """Tell the agent something that no person said, and people that it was told."""
+        """Tell the agent something as the program, and show the user that it was told."""
         message = UserMessage(f"<system>{text}</system>", origin="reminder", turn=turn)
         await self._context.append(message, durability=Durability.D0)
         self._wire.emit(NoticeGiven(f"Told the agent: {text}", "reminder"))
@@ -331,7 +331,7 @@ class Agent:
     # D-Mail.
 
     async def _send_dmail(self, outcomes: Sequence[Outcome], turn: int) -> None:
-        """End the step where a D-Mail was posted; what a person rejected takes it along."""
+        """End the step if a D-Mail was posted; a rejected action in the same step discards it."""
         dmail = self._desk.take() if self._desk else None
         if dmail is None:
             return
@@ -341,17 +341,17 @@ class Agent:
         raise DMailArrived(dmail)
 
     async def _tell_unsent(self, turn: int) -> None:
-        """Say that a D-Mail was dropped with its step: it was accepted, but goes nowhere."""
+        """Say that a D-Mail was accepted but dropped, because its step was."""
         with suppress(AgentTuiError):
             await settle(self._remind(UNSENT, turn))
 
     async def _go_back(self, dmail: DMail, progress: Progress) -> None:
-        """Leave the present as an archive, and tell the past what it needs to know."""
+        """Revert to the checkpoint of a D-Mail, archiving the present, and deliver it there."""
         turn, step = progress.turn, progress.steps
         await go_back(self._context, self._wire, dmail, turn, lambda: self._checkpoint(turn, step))
         self._asking.report_status()
 
-    # What is said meanwhile.
+    # Checkpoints, and messages sent while the agent runs.
 
     async def _checkpoint(self, turn: int, step: int) -> None:
         number = await self._context.checkpoint(turn, step)

@@ -126,7 +126,7 @@ def allowing_rules(rules: Iterable[Rule], tool: str, subject: Subject) -> tuple[
 
 
 def offers_for(tool: str, subject: Subject) -> tuple[Rule, ...]:
-    """What a person may allow for the session beside this one call, the likeliest first."""
+    """What a person may allow for the session beyond this one call, the likeliest first."""
     match subject.kind:
         case "command":
             from agent_tui.tools.commands.command_rules import offer_patterns

@@ -25,7 +25,7 @@ Price = Callable[[Usage], float]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a turn ends, with a sentence for people where that is not its answer."""
+    """How a turn ends, with a sentence for people unless it ends with its answer."""
 
     end: TurnEnd
     reason: str = ""
@@ -74,7 +74,7 @@ class TimeLimit:
     seconds: float
 
     def check(self, progress: Progress) -> Ending | None:
-        """Ends the turn at the first step that begins too late."""
+        """Ends the turn at the first step that would begin after the limit."""
         if progress.seconds < self.seconds:
             return None
         return Ending("limit", f"Time limit reached ({self.seconds:g} s for one turn). {_CONTINUE}")
@@ -110,12 +110,12 @@ class PriceLimit:
 
 @dataclass(frozen=True, slots=True)
 class ParentLimits:
-    """The limits of the turn that a subagent works for, and that its own calls count to."""
+    """The limits of the turn that a subagent works for; its own calls count towards them."""
 
     check_parent: Callable[[], Ending | None]
 
     def check(self, progress: Progress) -> Ending | None:
-        """Ends the subagent's turn where that of its parent must end."""
+        """Ends the subagent's turn when its parent's must end."""
         return self.check_parent()
 
 
@@ -133,9 +133,9 @@ class Repetition:
     _mails: Counter[DMail] = field(default_factory=Counter)
 
     def watch_dmail(self, dmail: DMail) -> Ending | None:
-        """Take in a D-Mail before it is carried out; the end where it was sent before, and again.
+        """Count a D-Mail before it is carried out; returns the end when it repeats too often.
 
-        Who gets it has forgotten that, so there is nobody to be told first.
+        The agent that receives it has forgotten the first, so a warning would not reach it.
         """
         self._mails[dmail] += 1
         if (times := self._mails[dmail]) < self.tell_at:
@@ -145,7 +145,7 @@ class Repetition:
         )
 
     def watch(self, calls: Sequence[ToolCall]) -> str | Ending | None:
-        """Take in the calls of a step: nothing to say, a word for the agent, or the end."""
+        """Count the calls of a step; returns None, a warning for the agent, or the end."""
         made = tuple((call.name, _canonical(call.arguments)) for call in calls)
         self._times = self._times + 1 if made and made == self._last else 1
         self._last = made
@@ -165,7 +165,7 @@ class Repetition:
 
 
 def _canonical(arguments: str) -> str:
-    if len(arguments) > _LONG_CHARS:  # reading them would be felt, and who repeats them, copies
+    if len(arguments) > _LONG_CHARS:  # too slow to parse, and a repeated call repeats the text
         return arguments
     fields = read_arguments(arguments)
     return repr(sorted(fields.items())) if fields else arguments

@@ -26,7 +26,7 @@ class Questions:
         self._turnstile = asyncio.Lock()
 
     def asker(self, call_id: str) -> Asks:
-        """What a call asks with."""
+        """What one call asks its questions with."""
         return partial(self._ask, call_id)
 
     async def _ask(self, call_id: str, text: str, choices: tuple[str, ...] = ()) -> str:
@@ -48,7 +48,7 @@ class Questions:
         return question_id in self._waiting
 
     def answer(self, question_id: str, answer: str) -> None:
-        """Give the user's answer; one that nobody waits for any longer is ignored."""
+        """Give the user's answer; ignored when nobody waits for it any more."""
         future = self._waiting.get(question_id)
         if future is not None and not future.done():
             future.set_result(answer)

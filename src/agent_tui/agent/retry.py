@@ -30,7 +30,7 @@ def wait_seconds(state: RetryCallState) -> float:
 
 
 def back_off(state: RetryCallState) -> float:
-    """Longer from attempt to attempt, a little at random."""
+    """Seconds that grow with each attempt, with a little jitter."""
     from tenacity import wait_exponential_jitter
 
     return wait_exponential_jitter(multiplier=0.5, max=30, jitter=0.5)(state)

@@ -19,7 +19,7 @@ class Node:
     line: int
 
     def wrong(self, path: str, what: str) -> ConfigError:
-        """The error to raise for it."""
+        """The error to raise about this field, with its line."""
         return ConfigError(f"{path}, line {self.line}: {what}.")
 
     def text(self, path: str) -> str:

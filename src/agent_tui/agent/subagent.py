@@ -69,7 +69,7 @@ class Subagents:
         self._turns: dict[str, asyncio.Future[TurnEnd]] = {}
 
     def spawner(self, call_id: str) -> Spawns:
-        """What starts a subagent for one call."""
+        """A function that starts a subagent for one call."""
 
         async def spawn(name: str, prompt: str) -> ToolResult:
             return await self._run(self._find(name), call_id, prompt)
@@ -77,11 +77,11 @@ class Subagents:
         return spawn
 
     def is_running(self, call_id: str) -> bool:
-        """Whether a subagent works for a call."""
+        """Whether a subagent is running for a call."""
         return call_id in self._turns
 
     def stop(self, call_id: str) -> bool:
-        """End the subagent of one call, and no other; False where none works for it any longer."""
+        """End the subagent of one call, and no other; False if none is running for it."""
         turn = self._turns.get(call_id)
         return turn is not None and turn.cancel()
 

@@ -58,7 +58,7 @@ class DMailDesk:
         self._pending = dmail
 
     def take(self) -> DMail | None:
-        """The D-Mail that waits, which then waits no longer."""
+        """Remove and return the D-Mail that waits, if any."""
         dmail, self._pending = self._pending, None
         return dmail
 
@@ -93,7 +93,7 @@ async def go_back(
 
 
 def _delivered(dmail: DMail, leaving: Sequence[Message], turn: int) -> UserMessage:
-    """The D-Mail as the past receives it; prompts that left with the future are repeated."""
+    """The D-Mail as the past receives it, repeating the prompts that the revert removed."""
     asked = [text_of(message.content) for message in leaving if is_prompt(message)]
     since = _SAID_SINCE + "\n\n".join(asked) if asked else ""
     return UserMessage(f"{_DELIVERED}{dmail.message}{since}", origin="dmail", turn=turn)

@@ -1,4 +1,4 @@
-"""Running the tools of an answer: those that only read together, those that act in order."""
+"""Running the tools of an answer: those that only read run together, those that act in order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NEVER_HEARD_OF = RunningCall(has_begun=True)
 
 
 class ToolRuns:
-    """Carries out the calls of answers; every result is in the log before it is told.
+    """Carries out the calls of answers; every result is in the log before an event tells of it.
 
     Where the disk refuses them, those of calls that were interrupted are told and held.
     """
@@ -63,7 +63,7 @@ class ToolRuns:
         return outcomes
 
     async def _show_images(self, outcomes: Sequence[Outcome], turn: int | None) -> None:
-        """Put pictures behind the results: most servers take none inside of them."""
+        """Send pictures after the results: most servers accept none inside them."""
         images = tuple(image for outcome in outcomes for image in outcome.result.images)
         if images and self._sees_images:
             text = TextPart("<system>The pictures that were just read:</system>")
@@ -79,7 +79,7 @@ class ToolRuns:
                 yield list(group)
 
     def _queues(self, calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
-        """Calls that run beside each other, but those about the same thing one after the other."""
+        """Calls that run side by side, except that those about the same thing take turns."""
         queues: dict[str, list[ToolCall]] = {}
         for number, call in enumerate(calls):
             queues.setdefault(self._toolset.queue(call) or str(number), []).append(call)
@@ -111,7 +111,7 @@ class ToolRuns:
         self._wire.emit(ToolFinished(call, result))
 
     async def answer_orphans(self, turn: int) -> None:
-        """Answer calls that the log was found with: nobody knows how far they came."""
+        """Answer calls that an earlier run left open: nobody knows how far they got."""
         await self._unsaved.flush()
         await self._answer(turn, lambda _: _NEVER_HEARD_OF)
 

@@ -1,4 +1,4 @@
-"""The tools of one session: what the model is told of them, and how one call is carried out."""
+"""The tools of one session: how the model sees them, and how one call is carried out."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Toolset:
         return tool is not None and tool.acts
 
     def may_repeat(self, call: ToolCall) -> bool:
-        """Whether the same call again and again is no sign of an agent that goes in circles."""
+        """Whether repeating this call is normal, as polling is, and no sign of going in circles."""
         tool = self._tools.get(call.name)
         if tool is None or type(tool).may_repeat is Tool.may_repeat:
             return False

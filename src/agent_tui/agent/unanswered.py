@@ -37,7 +37,7 @@ def unanswered_calls(newest_first: Iterable[Record], turn: int) -> list[ToolCall
 def was_cut_off(path: Sequence[Record]) -> bool:
     """Whether the last turn on a path just stops, as it does when its process was killed.
 
-    Only a turn whose last step is still there, as it was written, is told of.
+    Only a turn whose last step is still in the log, as it was written, counts.
     """
     said = False
     for record in reversed(path):
@@ -58,7 +58,7 @@ def was_cut_off(path: Sequence[Record]) -> bool:
 def where_to_resume(path: Sequence[Record]) -> str | None:
     """Where an interrupted turn continues: the id of the record before half an answer.
 
-    None where the path ends with what was asked, so that nothing has to be left behind.
+    None where the path ends with the prompt, so that nothing has to be left behind.
     """
     for place in range(len(path) - 1, -1, -1):
         match path[place]:

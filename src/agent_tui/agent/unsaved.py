@@ -1,4 +1,4 @@
-"""What a turn has to say and the disk refused: it is held, and written before anything else."""
+"""Records of a turn that the disk refused: held, and written before anything else."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Unsaved:
         self._leaf: str | None = None
 
     def __bool__(self) -> bool:
-        """Whether something waits for the disk; a log that became another one wants it no more."""
+        """Whether something waits for the disk; a log replaced since then needs it no more."""
         if self._records and self._leaf != self._context.state.leaf_uuid:
             self._records = []
         return bool(self._records)
 
     @property
     def held(self) -> Sequence[Record]:
-        """What waits for the disk, behind the end of the log."""
+        """The records that wait for the disk, in order."""
         return self._records if self else ()
 
     async def write(self, *records: Record, durability: Durability) -> None:

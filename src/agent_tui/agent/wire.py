@@ -11,7 +11,7 @@ from agent_tui.core.events import Event
 
 Listener: TypeAlias = Callable[[Event], None]
 Dropped: TypeAlias = Callable[[Exception], None]
-"""Told, once, why a listener hears nothing more."""
+"""Called once with why a listener was dropped."""
 
 _log = logging.getLogger(__name__)
 _log.addHandler(logging.NullHandler())  # without it logging would write to the terminal

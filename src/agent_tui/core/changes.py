@@ -1,4 +1,4 @@
-"""What changed in the files of a session, as it is shown: by capture, path by path."""
+"""What changed in a session's files, as front-ends show it: by capture, path by path."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def kind_of(old: FileState | None, new: FileState | None) -> ChangeKind:
 
 
 Count: TypeAlias = Callable[[FileState | None, FileState | None], tuple[int, int] | None]
-"""Counts the lines added and removed between two states; None where that is not known."""
+"""Counts the lines added and removed between two states; None if unknown."""
 
 
 def net_changes(

@@ -18,7 +18,7 @@ class Price:
     cache_write: float
 
     def of(self, usage: Usage) -> float:
-        """What one call cost, in dollars; tokens read from a cache or written into one count so."""
+        """What one call cost, in dollars, with cache reads and writes at their own prices."""
         plain = max(0, usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens)
         return (
             plain * self.input
@@ -29,7 +29,7 @@ class Price:
 
 
 def format_cost(dollars: float) -> str:
-    """Dollars for people: cents where that says enough, more digits where it does not."""
+    """Dollars for people: to the cent, with more digits below one cent."""
     if dollars == 0:
         return "$0"
     if dollars < 0.01:

@@ -1,4 +1,4 @@
-"""Dataclasses with slots that are made in a fraction of the time: all but ``__init__`` is shared.
+"""Dataclasses with slots, defined in a fraction of the time: all but ``__init__`` is shared.
 
 For every class the standard library compiles six functions of its own. Of hundreds of classes that
 is more than a tenth of what the first answer waits for. Here ``__init__`` alone is compiled, when

@@ -67,7 +67,7 @@ class UnknownCheckpoint(SessionError):
 
     @classmethod
     def among(cls, checkpoint: int | str, known: Iterable[int]) -> UnknownCheckpoint:
-        """The error that names those there are, the latest of them."""
+        """The error, naming the latest checkpoints that do exist."""
         latest = [str(each) for each in known][-12:]
         there = f"it has: {', '.join(latest)}" if latest else "it has none yet"
         return cls(f"This session has no checkpoint {checkpoint}; {there}.")
@@ -90,7 +90,7 @@ class StorageError(AgentTuiError):
 
 
 class IndexBusy(StorageError):
-    """Another process has been writing the search index too long; what it has can be searched."""
+    """Another process is writing the search index; what the index has can be searched."""
 
 
 class CompactionError(AgentTuiError):

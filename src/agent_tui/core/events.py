@@ -192,7 +192,7 @@ class FilesChanged:
 
 
 def sum_up(capture: WorkspaceRecord) -> FilesChanged:
-    """What a capture found, in numbers: the same while it happens and from the log."""
+    """What a capture found, in numbers; the same when live and when read from the log."""
     added = sum(each.added for each in capture.delta)
     removed = sum(each.removed for each in capture.delta)
     why = capture.why if capture.status == "none" else ""
@@ -219,7 +219,7 @@ class ApprovalsQueued:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAnswered:
-    """A person decided."""
+    """A person decided about an action."""
 
     request: ApprovalRequest
     answer: ApprovalAnswer
@@ -234,7 +234,7 @@ class QuestionAsked:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswered:
-    """The user answered; empty where they would not, or where nobody is there."""
+    """The user answered; empty if they declined, or if nobody is there."""
 
     question: Question
     answer: str
@@ -256,14 +256,14 @@ class ShellBegan:
 
 @dataclass(frozen=True, slots=True)
 class ShellOutput:
-    """The last rows that it has printed so far; they replace those sent before."""
+    """The last rows that the command has printed so far; they replace those sent before."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ShellEnded:
-    """It ended and was written to the log; ``exit_code`` is None where it was interrupted."""
+    """The command ended and was written to the log; ``exit_code`` is None if interrupted."""
 
     command: str
     text: str

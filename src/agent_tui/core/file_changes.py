@@ -35,7 +35,7 @@ class FileState:
     secret: bool = False
 
     def same_as(self, other: FileState | None) -> bool:
-        """Whether another state is this one on disk; what was not kept is like nothing else."""
+        """Whether two states are the same on disk; one that was not kept equals no other."""
         if other is None or not self.hash:
             return False
         mine, theirs = (self.kind, self.hash), (other.kind, other.hash)

@@ -46,13 +46,13 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_too_big(what: str, act: str, size_bytes: int, most: int | str) -> str:
-    """What is too big for what; ``most`` are bytes, or words such as ``fits in memory``."""
+    """That something is larger than ``most``: bytes, or words such as ``fits in memory``."""
     limit = most if isinstance(most, str) else format_size(most)
     return f"{what} is too big to {act}: it is {format_size(size_bytes)}, more than {limit}."
 
 
 def format_percent(share: float) -> str:
-    """A share of one in whole percent, never rounded to 0 or 100 unless it is."""
+    """A share of one in whole percent; only exactly 0 and 1 become 0 % and 100 %."""
     percent = round(share * 100)
     if percent == 0 and share > 0:
         return "<1%"

@@ -1,4 +1,4 @@
-"""What is freed goes back to the system, and what is loaded in bulk is not looked at for garbage.
+"""Gives freed memory back to the system, and keeps bulk-loaded records out of garbage collection.
 
 Left alone, the GNU library keeps most of what is freed for later.
 """

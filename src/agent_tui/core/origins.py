@@ -1,4 +1,4 @@
-"""Who really said a message that the model is told in the user's name."""
+"""Who really said a message that has the role ``user``."""
 
 from __future__ import annotations
 

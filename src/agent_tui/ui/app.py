@@ -39,7 +39,7 @@ _ENDING_SECONDS = 30.0
 _JUST_SECONDS = 2.0
 _LINGER_SECONDS = 0.3
 _SWITCH_SECONDS = 0.0005
-"""A thread writes what is drawn: it must not wait 5 ms for what the program does next."""
+"""Seconds, instead of 5 ms: the thread that writes frames must not wait so long for its turn."""
 
 
 class AgentTui(KeysInOrder[int], ThemedApp[int]):
@@ -67,7 +67,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             self.theme = theme
 
     def on_features_told(self, told: FeaturesTold) -> None:
-        """Keep what the terminal can do, for the picture that asked and those to come."""
+        """Remember what the terminal can do, for the picture that asked and later ones."""
         from agent_tui.ui.terminal_driver import TerminalDriver
 
         if isinstance(self._driver, TerminalDriver):
@@ -95,10 +95,10 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         self.run_worker(self._start_engine(), group="engine", exit_on_error=False)
 
     def _heed_signals(self) -> None:
-        """Leave as by command when asked to end: children stop, the terminal is given back."""
+        """Leave on a signal as by command: children are stopped, the terminal is restored."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
-            with suppress(ValueError, RuntimeError):  # only the main thread can be told
+            with suppress(ValueError, RuntimeError):  # only the main thread can handle signals
                 loop.add_signal_handler(number, self._leave_soon)
 
     def _leave_soon(self) -> None:
@@ -167,7 +167,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             await ask_for_wide_folder(self.chat)
 
     async def _take_keys(self, engine: Engine) -> tuple[str, ...]:
-        """Give commands the keys of the settings; a sentence for each that cannot be used."""
+        """Apply the keys of the settings; returns a sentence for each that cannot be used."""
         if not engine.settings.keys:
             return ()
         from agent_tui.ui.keymap import names_screens, read_keymap
@@ -213,10 +213,10 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             self.stylesheet = whole
 
     async def _browse(self, path: Path) -> bool:
-        """Show a file read-only; when it is left, so is the program.
+        """Show a file read-only; closing it ends the program.
 
         Returns:
-            Whether a session was made of it, which is open now.
+            Whether a session was made from it, which is now open.
         """
         from agent_tui.ui.flows.file_acts import open_file
 
@@ -230,7 +230,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         return is_open
 
     async def _ready_to_continue(self) -> Engine:
-        """The engine that continues a file, after the question that any session begins with."""
+        """The engine that continues a file, after asking for trust as every session does."""
         engine = self.chat.holder.require_engine()
         if not self._asked_for_trust:
             self._asked_for_trust = True
@@ -238,7 +238,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         return engine
 
     async def _ask_for_trust(self, engine: Engine) -> Engine:
-        """The first time in a folder that ships files for agents: may they be used?"""
+        """Ask, the first time in a folder that ships files for agents, whether to use them."""
         shipped = await engine.project.untrusted_files()
         if not shipped or self.launch.prompt:
             return engine
@@ -252,21 +252,21 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         return await asyncio.to_thread(_assemble, self.launch)
 
     async def _replace_screen(self, screen: Screen[Any]) -> Screen[Any]:
-        """Take a closed screen that ``lingers`` apart only after what is below it was drawn.
+        """Remove a closed screen that ``lingers`` only after the one below it has been drawn.
 
-        Textual does it at once and lays out the one below twice for it, whose widgets are not
-        concerned: half of the time from a key to what it did.
+        Textual removes it at once, which lays out the unaffected screen below twice: half of the
+        time from a key to its effect.
         """
         if not getattr(screen, "lingers", False):
             return await super()._replace_screen(screen)
-        # These act on the mouse whatever it does by then: later they would end a drag below.
+        # Both also affect the mouse: done later, they would end a drag on the screen below.
         self.capture_mouse(None)
         screen.post_message(events.ScreenSuspend())
         self.set_timer(_LINGER_SECONDS, screen.remove)
         return screen
 
     def _fatal_error(self) -> None:
-        """End after a bug of ours with its traceback, but without the values of any variable."""
+        """End after an internal error with its traceback, but without the values of variables."""
         trace = clean("".join(traceback.format_exception(*sys.exc_info())))
         self._exit_renderables.append(Text(trace))
         self._close_messages_no_wait()
@@ -284,7 +284,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         return self.chat_screen.chat
 
     async def action_copy_or_quit(self) -> None:
-        """Copy what is selected, empty the prompt, interrupt the agent; else twice quits."""
+        """Copy the selection, clear the prompt or interrupt the agent; otherwise twice quits."""
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
@@ -297,7 +297,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
             self.chat.notices.hint("Press Ctrl+C again to quit.")
 
     def _clear_or_interrupt(self, chat: Conversation) -> bool:
-        """Clear the prompt, pop its queue, or interrupt what runs; False where none is there."""
+        """Clear the prompt, pop its queue, or interrupt what runs; False if none applies."""
         if chat.prompt_box.text:
             chat.prompt_box.clear()
             chat.notices.hint("Prompt cleared. Press Up to restore it.")
@@ -318,7 +318,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Say a sentence where this screen says things: no toast ever covers the prompt."""
+        """Show a sentence where this screen shows its notices: no toast ever covers the prompt."""
         screen = self.screen
         self._told = message, time.monotonic()
         if isinstance(screen, ChatScreen):
@@ -333,12 +333,12 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
 
     @property
     def just_told(self) -> str:
-        """What was said a moment ago, for a screen that opens over it; else nothing."""
+        """The notice of a moment ago, for a screen that opens over it; empty if it is older."""
         sentence, at = self._told
         return sentence if time.monotonic() - at < _JUST_SECONDS else ""
 
     async def action_quit(self) -> None:
-        """Ctrl+Q: like every way out, it lets the log settle first."""
+        """Quit; like every way out, this lets the log settle first."""
         await self.leave()
 
     async def leave(self) -> None:
@@ -353,7 +353,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
                 await self.chat_screen.end()
                 if engine is not None:
                     await engine.aclose()
-        except Exception as error:  # what was answered is on disk: nothing keeps one from leaving
+        except Exception as error:  # what was answered is on disk: no failure may prevent leaving
             trouble = f"agent-tui could not close properly: {_reason(error)}."
             code, farewell = 1, clean(f"{farewell}\n{trouble}".lstrip())
         self.exit(code, return_code=code, message=farewell or None)
@@ -377,7 +377,7 @@ def run_app(launch: Launch) -> int:
 
 
 def _watch_servers(chat: Conversation, engine: Engine) -> None:
-    """Say in the conversation what is wrong with a server of tools."""
+    """Report in the conversation what is wrong with MCP servers."""
     if engine.tool_servers is not None and engine.tool_servers.are_any:
         from agent_tui.ui.flows.servers import ServerNotices
 

@@ -56,7 +56,7 @@ class Changed:
 
 
 def changed_by(found: FilesChanged) -> Changed:
-    """What the row of a call says that it changed."""
+    """What a call changed on disk, as its row says it."""
     return Changed(found.files, found.added, found.removed, found.why)
 
 
@@ -162,7 +162,7 @@ class BranchBlock:
 
 @dataclass(frozen=True, slots=True)
 class LabelBlock:
-    """A person labelled the entry ``target``, or took its label away where it is empty."""
+    """A person labelled the entry ``target``, or removed its label, which is then empty."""
 
     label: str
     target: str
@@ -184,12 +184,12 @@ class NoticeBlock:
 
 
 def name_commands(sentence: str) -> str:
-    """A sentence of any layer, with the commands of the screen that do what it asks for."""
+    """A sentence of any layer, naming the screen's commands for what it asks to do."""
     return say_how(sentence, _WAYS)
 
 
 def turn_end_block(end: str, reason: str) -> NoticeBlock:
-    """Why a turn has no whole answer, as it is shown while it happens and when it is read again."""
+    """Why a turn has no whole answer; the same block live and when read from the log."""
     told = name_commands(reason) or "The turn ended early."
     return NoticeBlock(told, "error" if end == "failed" else "info")
 
@@ -204,7 +204,7 @@ class UnknownBlock:
 
 @dataclass(frozen=True, slots=True)
 class EarlierHeadBlock:
-    """Stands over what a compaction took out of the context; it folds and shows that."""
+    """The heading over what a compaction took out of the context; folds and unfolds it."""
 
     messages: int
     folded: bool = False
@@ -212,7 +212,7 @@ class EarlierHeadBlock:
 
 @dataclass(frozen=True, slots=True)
 class EarlierBlock:
-    """Something from before a compaction: still to be read, but not in the context."""
+    """Something from before a compaction: still readable, but no longer in the context."""
 
     inner: Block
 
@@ -240,7 +240,7 @@ Landmark: TypeAlias = Literal["prompt", "compaction", "error"]
 
 
 def landmark_of(block: Block) -> Landmark | None:
-    """What a block of this moment is in the scroll bar; None where it is not shown there."""
+    """The scroll bar's mark for a block; None if it has none."""
     match block:
         case CheckpointBlock(step=0):
             return "prompt"

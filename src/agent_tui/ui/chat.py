@@ -1,7 +1,7 @@
 """The screen of the conversation: timeline, prompt, gauge and status.
 
 Data goes down, intent comes up as messages; a command, a key or a marker starts its flow at once.
-What the first frame does not show (the timeline, the other screens) is imported behind it.
+What the first frame does not show (the timeline, the other screens) is imported after it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ CHAT_SHEETS = [
     *(stylesheet(f"widgets/{name}.tcss") for name in _FIRST),
     stylesheet("chat.tcss"),
 ]
-"""What the first frame is styled by; the app loads it with its own."""
+"""The stylesheets of the first frame; the app loads them with its own."""
 
 _WIDTHS = [(0, "-narrow"), (WIDE, "-wide"), (220, "-widest")]
 _HEIGHTS = [(0, "-small"), (20, "-large")]
@@ -86,7 +86,7 @@ def key_bindings() -> list[Binding]:
 
 
 def _use_escape(screen: ChatScreen) -> None:
-    """The Esc that closed something, or left Vim's typing, is not the first of two."""
+    """An Esc that closed something, or left Vim's insert mode, is not the first of two."""
     screen.chat.escape.use()
 
 
@@ -119,7 +119,7 @@ class ChatScreen(SparingScreen[None]):
         self._was_shown = False
 
     def fit(self, size: Size) -> Self:
-        """Have the classes of a terminal's size from the start, or all is styled twice."""
+        """Set the classes for a terminal's size from the start, or everything is styled twice."""
         for cells, breakpoints in ((size.width, _WIDTHS), (size.height, _HEIGHTS)):
             *_, name = (name for least, name in breakpoints if cells >= least)
             self.add_class(name, update=False)
@@ -140,9 +140,9 @@ class ChatScreen(SparingScreen[None]):
         self.watch(status, "title", partial(setattr, frame, "session_title"), init=False)
 
     async def mount_timeline(self, launch: Launch) -> None:
-        """Bring in what the first frame could do without; call once, right after it.
+        """Mount what the first frame could do without; call once, right after it.
 
-        Of a session that the launch asks for, the end is shown before anything else is loaded.
+        If the launch asks for a session, its end is shown before anything else is loaded.
         """
         read_sheets(self.app, *(f"widgets/{name}.tcss" for name in _LATER))
         timeline_type, glimpse = await asyncio.to_thread(_import_timeline, launch)
@@ -161,7 +161,7 @@ class ChatScreen(SparingScreen[None]):
         self.watch(self.app, "app_focus", self.chat.facts.update_place, init=False)
 
     async def _painted(self) -> None:
-        """Wait until what was changed is on the screen: what loads next would hold it up."""
+        """Wait until the change is on the screen: what loads next would delay it."""
         painted = asyncio.Event()
         self.call_after_refresh(painted.set)
         await painted.wait()
@@ -177,12 +177,12 @@ class ChatScreen(SparingScreen[None]):
         if self._early_command:
             self.run_command(self._early_command)
         chat.prompts.send_early()
-        # Where a prompt was waiting, the welcome is gone by now and need not be drawn again.
+        # If a prompt was waiting, the welcome is gone by now and is not drawn again.
         chat.welcome.model = engine.connections.label
         chat.welcome.suggestions = engine.suggestions
 
     def fail_to_begin(self, sentence: str) -> None:
-        """Show why no session could be opened; prompts stay in the prompt from here on."""
+        """Show why no session could be opened; from here on nothing typed is sent."""
         self.chat.panes.end_starting()
         self.chat.status.banner = "no session"
         self.chat.prompts.refuse()
@@ -194,7 +194,7 @@ class ChatScreen(SparingScreen[None]):
             self._follower.stop()
         await self.chat.end()
 
-    # What the user wants.
+    # What the user asks for.
 
     def run_command(self, name: str, argument: str = "") -> None:
         """Carry out a command of the table, or a prompt that is kept in a file."""
@@ -207,11 +207,11 @@ class ChatScreen(SparingScreen[None]):
         self.run_command(name)
 
     def action_fork_read_only(self) -> None:
-        """A window that only reads along offers a fork by a single key."""
+        """In a read-only window a single key forks the session."""
         self.run_command("fork")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "fork_read_only":  # where one can write, an f is a letter
+        if action == "fork_read_only":  # in a session that can be written to, an f is a letter
             return self.chat.session is not None and bool(self.chat.session.read_only)
         return super().check_action(action, parameters)
 
@@ -227,7 +227,7 @@ class ChatScreen(SparingScreen[None]):
             self.chat.prompts.send(event.text)
 
     def on_prompt_queue_withdrawn(self, event: PromptQueue.Withdrawn) -> None:
-        """A prompt that waits was chosen: to be edited, or to be forgotten."""
+        """A queued prompt was withdrawn: to be edited, or to be dropped."""
         self.chat.prompts.withdraw(event.text, edit=event.edit)
 
     @on(PromptBox.Edited)
@@ -262,16 +262,16 @@ class ChatScreen(SparingScreen[None]):
         self.run_command(event.name, event.argument)
 
     def on_find_bar_whole_wanted(self, event: FindBar.WholeWanted) -> None:
-        """What was found is in a part of its block that the conversation does not show."""
+        """A match is in a part of its block that the conversation does not show."""
         self.chat.timeline.action_view(event.text)
 
     on_find_bar_closed = on_prompt_box_search_left = on_prompt_mode_changed = _use_escape
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """What was opened was closed again: an Esc is not meant for it any longer."""
+        """A screen was closed: the next Esc is not meant for it."""
         self.chat.opening = None
         self.chat.escape.use()
-        # The first time all has just been styled, as it was mounted.
+        # The first time, everything has just been styled while it was mounted.
         event.refresh_styles &= self._was_shown
         self._was_shown = True
 
@@ -298,8 +298,8 @@ class ChatScreen(SparingScreen[None]):
     # What is typed.
 
     def on_key(self, event: events.Key) -> None:
-        """Take what is typed in the conversation for the prompt, except the conversation's keys."""
-        # What comes here while the prompt has the keys was on its way when it got them.
+        """Pass what is typed in the conversation to the prompt, except the conversation's keys."""
+        # A key that arrives here while the prompt has the focus was pressed just before.
         prompt_box = self.chat.prompt_box
         is_typed = prompt_box.is_writing or event.key not in self.active_bindings
         is_letter = event.is_printable and not event.key.startswith("alt+")
@@ -307,22 +307,22 @@ class ChatScreen(SparingScreen[None]):
             event.stop()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take what is pasted in the conversation for the prompt."""
+        """Pass what is pasted in the conversation to the prompt."""
         self.chat.prompt_box.paste(event.text)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """The hints in the prompt's frame are those of what has the focus."""
+        """Show in the prompt's frame the hints of what has the focus."""
         panes = self.chat.panes
         in_timeline = panes.has_timeline and event.widget is panes.timeline
         hints = _TIMELINE_KEYS * in_timeline
         if not in_timeline and not isinstance(event.widget, Prompt):
-            hints = ("",)  # such as the line that finds: it says its keys itself
+            hints = ("",)  # such as the find bar, which shows its own keys
         panes.prompt_box.frame.elsewhere = tuple(
             name_keys_of_hint(self.app, hint) for hint in hints
         )
 
     def _take_empty_key(self, key: str) -> bool:
-        """Keys of an empty prompt choose from what the welcome suggests, while it is shown."""
+        """While the welcome is shown, keys in the empty prompt choose among its suggestions."""
         return self.chat.welcome.display and self.chat.welcome.take_key(key)
 
     def _complete_path(self, typed: str) -> list[str]:
@@ -332,16 +332,16 @@ class ChatScreen(SparingScreen[None]):
     # What the frame of the prompt says.
 
     def _show_notice_line(self, sentence: str) -> None:
-        """A notice stands in the frame of the prompt, over what is typed and covering nothing."""
+        """Show a notice in the prompt's frame, above what is typed, covering nothing."""
         self.chat.prompt_box.frame.notice = sentence
         is_short = self.chat.prompt_box.has_class("-short")
         self.chat.status.shows_notice = is_short
-        self.chat.gauge.display = not (is_short and sentence)  # a sentence needs all the room
+        self.chat.gauge.display = not (is_short and sentence)  # a sentence needs the whole row
         self.chat.status.styles.max_width = None if self.chat.gauge.display else "100%"
 
 
 def read_first_styles(screen: ChatScreen, app: App[Any]) -> ChatScreen:
-    """Have the styles of all its parts known from the start, or they are read bit by bit."""
+    """Read the default styles of all its parts at once, not one by one as they are mounted."""
     panes = screen.chat.panes
     frame = panes.prompt_box.frame
     parts = panes.welcome, panes.prompt_box, frame, *frame.parts, panes.status, panes.gauge

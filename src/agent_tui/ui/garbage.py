@@ -11,9 +11,9 @@ from textual._styles_cache import StylesCache
 
 TICK_SECONDS = 5.0
 _BUSY_SECONDS = 0.05
-"""Processor time between two ticks from which on somebody types, or something is at work."""
+"""Processor time between two ticks above which somebody is typing or something is running."""
 _MOST_BUSY_TICKS = 12
-"""After so many ticks without a pause there is one all the same: an agent may work for hours."""
+"""Ticks without a pause after which garbage is collected anyway: an agent may work for hours."""
 _BITE = 1_000, 6
 _NEVER = 1_000_000
 

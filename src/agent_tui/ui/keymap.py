@@ -24,7 +24,7 @@ _OURS = frozenset(
 
 
 ScreenKeys: TypeAlias = Mapping[str, Sequence[Mapping[str, Sequence[str]]]]
-"""Each name of a key of a screen, with all keys of each place that has it."""
+"""Each name of a screen's key, with all keys of each screen that has it."""
 NO_SCREENS: ScreenKeys = {}
 
 
@@ -77,7 +77,7 @@ def _split(value: str) -> list[str]:
 
 
 def _refuse_on_screen(name: str, chosen: Mapping[str, str], on_screens: ScreenKeys) -> str:
-    """Why a screen's key can not be this one; empty where it can."""
+    """Why a screen's key cannot be this one; empty if it can."""
     wanted = _split(chosen[name])
     if trouble := _refuse_spelling(name, wanted):
         return trouble
@@ -100,7 +100,7 @@ def _refuse_spelling(name: str, keys: Sequence[str]) -> str:
 
 
 def _refuse(name: str, value: str, on_screens: ScreenKeys) -> str:
-    """Why this can be no key of that command; empty where it can."""
+    """Why a command's key cannot be this one; empty if it can."""
     if name not in BY_NAME:
         from difflib import get_close_matches
 

@@ -56,7 +56,7 @@ class KeysInOrder(App[Result]):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key | events.Paste) and not self._screen_stack:
-            return  # typed while the program ends: nothing is left that could take it
+            return  # typed while the program ends: nothing is left to receive it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self._typed.append(event)
             if self._follower is None:
@@ -76,7 +76,7 @@ class KeysInOrder(App[Result]):
                 self._show_at_once()
 
     def watch_app_focus(self, is_focused: bool) -> None:
-        """Give the keys to what a screen wants them for, where it came while nobody looked."""
+        """Focus what a screen wants focused, if it opened while the terminal had no focus."""
         if is_focused and self.screen.focused is None:
             for widget in self.screen.query(self.screen.AUTO_FOCUS or self.AUTO_FOCUS or "*"):
                 if widget.focusable:

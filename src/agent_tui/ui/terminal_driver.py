@@ -1,4 +1,4 @@
-"""Textual's terminal driver, made to outlive its terminal and to hear a lone Esc at once.
+"""Textual's terminal driver, made to outlive its terminal and to report a lone Esc at once.
 
 When a terminal goes away, the system sends SIGHUP and then SIGCONT, and every write fails. Textual
 would start input and output a second time, and its output thread would die: nobody empties the
@@ -24,11 +24,11 @@ from agent_tui.ui.terminal_replies import ASK_BACKGROUND, ASK_FEATURES, STOP_TEL
 from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE, past_tmux
 
 _REST_SECONDS = 0.1
-"""How long input is waited for at most: then it is asked whether the program ends."""
+"""Seconds to wait for input before checking whether the program is ending."""
 
 
 class TerminalDriver(LinuxDriver):
-    """Starts once, gives the title back, and continues where nobody listens any longer.
+    """Starts once, restores the title, and keeps running when the terminal is gone.
 
     Attributes:
         shows_progress: whether a progress mark may stand in the terminal's tab.
@@ -94,13 +94,13 @@ class TerminalDriver(LinuxDriver):
             self._then()
 
     def tell(self, signs: str) -> None:
-        """Write between the start and the stop of output; else there is nobody to write to."""
+        """Write if output has been started and not stopped; otherwise drop it."""
         if self._writer_thread is not None:
             self.write(signs)
 
 
 class Unheard:
-    """A file for output that may have nobody at its other end: what fails then is left out."""
+    """An output file whose reader may be gone: failed writes are dropped."""
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""What the terminal says of itself, taken out of the keys that it arrives among.
+"""What the terminal reports about itself, separated from the keys it arrives among.
 
 Its background is asked by OSC 11, and told again by terminals that know mode 2031 when the person
 changes it; whether it draws Sixel is asked by DA1.
@@ -71,7 +71,7 @@ class FeaturesTold(Message):
 
 
 class ReplyParser(XTermParser):
-    """Textual's parser of input, which would take the terminal's answers for keys."""
+    """Textual's input parser, which alone would take the terminal's replies for keys."""
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)

@@ -31,7 +31,7 @@ _MARKS: dict[State, str] = {"ready": "●", "working": "◐", "waiting": "?"}
 
 
 def past_tmux(sequence: str) -> str:
-    """A sequence as the terminal around tmux gets it, which swallows what it does not know.
+    """A sequence wrapped to pass through tmux, which swallows what it does not know.
 
     tmux hands it on where its option ``allow-passthrough`` is on, and drops it elsewhere.
     """
@@ -41,7 +41,7 @@ def past_tmux(sequence: str) -> str:
 
 
 class TerminalSigns:
-    """Follows the status line, and says to the terminal what a person in another window wants.
+    """Follows the status line, and tells the terminal what matters to a person elsewhere.
 
     Args:
         app: knows whether the terminal has the focus.

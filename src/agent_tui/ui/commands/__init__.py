@@ -13,7 +13,7 @@ FLOWS = "agent_tui.ui.flows"
 """The package whose modules carry commands out."""
 
 NO_KEY = "none"
-"""What the settings say where a command should have no key."""
+"""The setting's value for a command that should have no key."""
 
 _SHORT = {"escape": "Esc"}
 
@@ -77,7 +77,7 @@ class Command:
 
     @property
     def needs_argument(self) -> bool:
-        """Whether the command makes no sense without its argument."""
+        """Whether the command needs its argument."""
         return bool(self.argument) and not self.argument.startswith("[")
 
 

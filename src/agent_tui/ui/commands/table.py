@@ -435,7 +435,7 @@ ALIASES = {
 
 
 _KEY = re.compile(r"\{(?P<name>[a-z-]+)(?::(?P<own>[^}]+))?\}")
-"""Stands for a key in a text: ``{undo}``, or for one of a screen ``{timeline-copy:y}``."""
+"""A placeholder for a key in a text: ``{undo}``, or ``{timeline-copy:y}`` for a screen's own."""
 
 
 def find_command(name: str) -> Command | None:
@@ -449,7 +449,7 @@ def slash_commands() -> tuple[Command, ...]:
 
 
 def footer_commands() -> tuple[Command, ...]:
-    """The commands whose key deserves a place in the status line; the prompt itself names F1."""
+    """The commands whose keys the status line shows; the prompt itself names F1."""
     return tuple(command for command in COMMANDS if command.footer)
 
 
@@ -459,7 +459,7 @@ def name_keys(app: App[Any], sentence: str) -> str:
 
 
 def name_keys_of_hint(app: App[Any], hint: str) -> str:
-    """A hint such as ``{help} help · {find} find`` with the keys in force; without one, no part."""
+    """A hint such as ``{help} help · {find} find`` with the keys in force; a part needs a key."""
     return " · ".join(_parts_with_keys(app, hint))
 
 

@@ -1,1 +1,1 @@
-"""The open session on the screen, and those who run, say and keep things for it."""
+"""The open session on the screen, and the objects that run, show and store things for it."""

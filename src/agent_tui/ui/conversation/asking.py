@@ -1,4 +1,4 @@
-"""Putting what waits for the user before them: an action to approve, a question to answer."""
+"""Puts requests to the user: an action to approve, a question to answer."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _LONGEST_TOLD = 200
 _HOLD_SECONDS = 0.02
-"""For so long after an answer nothing is drawn: what follows from it is drawn in the same frame."""
+"""Seconds after an answer without drawing, so that its effects appear in the same frame."""
 _END_SECONDS = 0.08
-"""The same for an answer that ends the turn, if that takes so long: its log is written first."""
+"""The same for an answer that ends the turn, whose log is written first."""
 
 
 class ConversationAbove:
@@ -51,7 +51,7 @@ class ConversationAbove:
         self._panes.timeline.action_page(step)
 
     def give_way(self, rows: int) -> None:
-        """Have the prompt take the rows of the question that stands over it, or its own again."""
+        """Have the prompt take as many rows as the question over it, or its own again."""
         prompt_box = self._panes.prompt_box
         # The conversation keeps a row, though the question hides it: else it would take that of
         # the line of state.
@@ -89,7 +89,7 @@ class Requests:
         self._queued = 0
 
     def follow_screens(self) -> None:
-        """Look after what waits whenever a screen was opened or closed."""
+        """Check the waiting requests whenever a screen was opened or closed."""
         changed = self._screen.app.screen_change_signal
         changed.subscribe(self._screen, lambda _: self._take_turn())
 
@@ -132,7 +132,7 @@ class Requests:
         )
 
     def tell_queue(self, waiting: int) -> None:
-        """Say in the request that stands there, or comes next, how many more wait behind it."""
+        """Show in the open request, or the next one, how many more wait behind it."""
         from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 
         self._queued = waiting
@@ -140,7 +140,7 @@ class Requests:
             self._sheet.queued = waiting
 
     def drop_stale(self) -> None:
-        """Forget what nobody waits for any longer."""
+        """Forget requests that nobody waits for any more."""
         self._waiting = deque(each for each in self._waiting if each.is_wanted())
         if self._out_of_view is None:
             self._tell("")
@@ -181,7 +181,7 @@ class Requests:
         return self._waiting[0] if self._waiting else None
 
     def _tell(self, question: str) -> None:
-        """Say in what is open that a question waits, or no longer."""
+        """Say in the open screen that a question waits, or no longer does."""
         for screen in self._screen.app.screen_stack[1:]:
             notes = [note for note in screen.query(WaitingNote) if note.display]  # not removed yet
             if not question:

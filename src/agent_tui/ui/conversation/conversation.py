@@ -1,4 +1,4 @@
-"""The open session on the screen, and those who run, say and keep things for it."""
+"""The open session on the screen, and the objects that run, show and store things for it."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ class Conversation:
         return self._requests
 
     def end_requests(self) -> None:
-        """The turn ended: forget what nobody waits for any longer."""
+        """The turn ended: forget requests that nobody waits for any more."""
         if self._requests is not None:
             self._requests.end_turn()
 
     async def show_session(self, session: LiveSession) -> None:
-        """Put a session on the screen in place of the one that is there, which is closed."""
+        """Show a session in place of the current one, which is closed."""
         before, self.holder.session = self.session, session
         try:
             await self._show(before, session)

@@ -56,7 +56,7 @@ class DraftKeeper:
             await self._write(self._holder.session, self._drafts)
 
     async def take_up(self, before: LiveSession | None, session: LiveSession) -> None:
-        """Another session is open: put what was typed or waited in it into the prompt.
+        """Another session is open: restore what was typed or queued in it.
 
         What is in the prompt moves along from the session before, behind what was kept.
         """
@@ -76,7 +76,7 @@ class DraftKeeper:
             await self._write(session, drafts)
 
     async def _write(self, session: LiveSession, drafts: Drafts) -> None:
-        """Write the drafts where they changed; a disk that refuses is no reason to disturb."""
+        """Write the drafts if they changed; a disk that refuses them is no reason to interrupt."""
         if drafts == self._kept or session.read_only:
             return
         self._kept = drafts
@@ -94,7 +94,7 @@ class _Return:
 
 
 class ReturnedPrompts:
-    """Tells what the box is to hold; what a person wrote there since is never replaced."""
+    """Decides what the box holds; what a person has written there since is never replaced."""
 
     def __init__(self) -> None:
         self._returns: list[_Return] = []

@@ -92,7 +92,7 @@ class SessionFacts:
         self._panes.status.cost = format_cost(self._spent)
 
     def update_place(self) -> None:
-        """Look again where the session works, once that is known at all."""
+        """Update where the session works, once that is known."""
         if self._panes.status.place:
             self._run(self.show_place, "place")
 
@@ -105,7 +105,7 @@ class SessionFacts:
             self._panes.welcome.place = " · ".join(filter(None, (where.path, where.branch)))
 
     async def follow_place(self) -> None:
-        """Show it again where the branch was changed from outside; call it every second or so."""
+        """Update the branch when git changed it from outside; call this every second or so."""
         engine = self._holder.engine
         if engine is not None and await engine.project.has_moved():
             self.update_place()

@@ -24,11 +24,11 @@ class Follower:
         self._may_take_over = True
 
     def stop(self) -> None:
-        """Follow no more: the session is being closed."""
+        """Stop following: the session is being closed."""
         self._has_stopped = True
 
     async def follow(self) -> None:
-        """Look once for what came; call it every second or so."""
+        """Check once for news; call this every second or so."""
         session = self._chat.session
         if session is None or self._has_stopped:
             return

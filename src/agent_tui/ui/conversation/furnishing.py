@@ -1,4 +1,4 @@
-"""What stands around a conversation, brought in when no answer waits for it."""
+"""What surrounds a conversation, loaded when no answer waits for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def furnish(chat: Conversation, engine: Engine) -> None:
-    """Say where this runs, and offer what was asked before and the commands kept in files."""
+    """Show where this runs, and offer earlier prompts and the commands kept in files."""
     if chat.session is not None and chat.runner.is_busy:
         await wait_for_pause(chat.session)
     await chat.facts.show_place()

@@ -15,7 +15,7 @@ SetTimer = Callable[[float, Callable[[], None]], object]
 
 
 class Notices:
-    """Says things over the conversation.
+    """Shows the program's own messages to the user.
 
     Args:
         panes: where they are said.
@@ -67,11 +67,11 @@ class Notices:
         self._set_timer(_HINT_SECONDS, lambda: self.drop(sentence))
 
     def drop(self, sentence: str) -> None:
-        """Take a hint away that no longer says what is; any other stays."""
+        """Remove a hint that is no longer true; any other stays."""
         if self._panes.status.notice == sentence:
             self._panes.status.notice = ""
 
     def drop_progress(self) -> None:
-        """What the agent did is done; a hint stays for its few seconds."""
+        """Clear the progress of what has finished; a hint stays for its few seconds."""
         if self._panes.status.notice != self._hint:
             self._panes.status.notice = ""

@@ -56,7 +56,7 @@ class Panes:
         self.prompt_box.frame.next_step = self.welcome.cursor >= 0
 
     def show_keys(self) -> None:
-        """Keys may be others than before: name them again."""
+        """The keys may have changed: show them again."""
         self.status.refresh()
         self.welcome.refresh()
         self.prompt_box.frame.show_all()
@@ -69,11 +69,11 @@ class Panes:
 
     @property
     def side_width(self) -> int:
-        """The columns that the conversation does without."""
+        """The columns that the side panel takes from the conversation."""
         return self.side.width if self.side is not None else 0
 
     def end_starting(self) -> None:
-        """Nothing is started or read any longer: the prompt takes what is typed."""
+        """Starting is over: the prompt accepts input."""
         self.status.is_starting, self.status.reading = False, ""
         if self.prompt_box.disabled:
             self.prompt_box.disabled = False
@@ -91,14 +91,14 @@ class Panes:
         self.prompt_box.frame.invitation = self._invitation if shown else _INVITATION
 
     def invite(self, other: str) -> None:
-        """Say in the empty prompt what else could be done than to ask; nothing else where empty."""
+        """Show in the empty prompt what could be done next; empty for the usual invitation."""
         both = (f"Ask anything, or {other}", f"Ask, or {other}")
         self._invitation = both if other else ("Ask anything",)
         self.prompt_box.frame.invitation = self._invitation
 
     def _show_way_to_end(self, is_followed: bool) -> None:
-        """Say in the empty prompt how to come back to the end, while it is out of view."""
-        if self.timeline.display:  # else the welcome says what can be done
+        """Say in the empty prompt how to return to the end, while it is out of view."""
+        if self.timeline.display:  # otherwise the welcome says what can be done
             self.prompt_box.frame.invitation = self._invitation if is_followed else _TO_END
 
     def show_work(self, work: str) -> None:

@@ -1,4 +1,4 @@
-"""The way of a prompt: from the box to the session, into the queue, and back to be edited."""
+"""The path of a prompt: from the box to the session, into the queue, and back to be edited."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _hearing(session: LiveSession, kind: type[Event]) -> Iterator[list[Event]]:
 
 
 class Prompts:
-    """Sends prompts and shell commands, and gives back what nobody took up."""
+    """Sends prompts and shell commands, and gives back what was never taken up."""
 
     def __init__(
         self,
@@ -95,11 +95,11 @@ class Prompts:
                     self._put_before(prompt)
 
     def take_given(self, prompt: str) -> None:
-        """Keep what the command line gave until there is a session."""
+        """Keep the prompt of the command line until there is a session."""
         self._early = "\n\n".join(filter(None, [prompt, self._early]))
 
     def send_early(self) -> None:
-        """Send what the command line gave, and behind it what was typed before the session."""
+        """Send the prompt of the command line, then what was typed before there was a session."""
         prompt, self._early = self._early, ""
         if self._panes.status.notice == _WAITING:
             self._panes.status.notice = ""
@@ -107,7 +107,7 @@ class Prompts:
             self.send(prompt)
 
     def refuse(self) -> None:
-        """No session could be opened: prompts stay in the box from here on."""
+        """No session could be opened: from here on prompts stay in the box."""
         self._has_failed = True
         early, self._early = self._early, ""
         if early:
@@ -159,12 +159,12 @@ class Prompts:
         self._panes.timeline.action_last()
 
     def take_joined(self, prompt: str) -> None:
-        """A queued prompt was read by the agent: it waits no more."""
+        """The agent has read a queued prompt: remove it from the queue."""
         self._panes.prompt_box.queue.remove_prompt(prompt)
         self._drafts.keep()
 
     def withdraw(self, prompt: str, *, edit: bool) -> None:
-        """A queued prompt waits no more; to be edited, it goes into the box."""
+        """Remove a queued prompt; with ``edit`` it goes into the box."""
         prompt_box = self._panes.prompt_box
         if self._holder.session is None or not self._holder.session.withdraw_steer(prompt):
             self._notices.hint("The agent has already read it.")
@@ -176,7 +176,7 @@ class Prompts:
         self._drafts.keep()
 
     def give_back(self, unsaid: Sequence[str]) -> None:
-        """Prompts that nobody took up are no longer queued: they go back to be edited."""
+        """Put prompts that were never taken up back into the box, to be edited."""
         prompt_box = self._panes.prompt_box
         for prompt in unsaid:
             prompt_box.queue.remove_prompt(prompt)
@@ -193,7 +193,7 @@ class Prompts:
             self._fill(self._returned.add(prompt, before))
 
     def take_back(self, prompt: str) -> None:
-        """A prompt is in the conversation again: the box holds what it held before it came."""
+        """A prompt is in the conversation again: restore what the box held before."""
         self._fill(self._returned.remove(prompt, self._panes.prompt_box.text))
 
     def _fill(self, text: str) -> None:

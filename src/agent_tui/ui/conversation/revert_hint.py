@@ -17,7 +17,7 @@ _NAME = "revert"
 
 
 class RevertHint:
-    """Comes at most once in a run, and in a few runs.
+    """Appears at most once in a run, and only in the first few runs.
 
     Args:
         chat: the conversation in whose prompt it is shown.

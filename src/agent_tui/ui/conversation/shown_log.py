@@ -18,7 +18,7 @@ _EARLIER_RECORDS = 2_000
 
 
 class ShownLog:
-    """Loads the log into the timeline, and again wherever it is another one.
+    """Loads the log into the timeline, and loads it again when it was replaced.
 
     Attributes:
         view: shows in the timeline what happens in between; set together with the timeline.

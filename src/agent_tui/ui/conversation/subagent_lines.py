@@ -88,12 +88,12 @@ class SubagentWaits:
         self._asking = source
 
     def answer(self, source: str) -> ToolState:
-        """What one does once it was answered: it may have asked for more than one thing."""
+        """What a subagent does after an answer: it may have asked for more than one thing."""
         self._asking = ""
         return "approval" if source in self._queued else "running"
 
     def queue(self, sources: tuple[str, ...]) -> dict[str, ToolState]:
-        """Who began or ceased to wait now that these are queued, by the calls that started them."""
+        """Which subagents started or stopped waiting, by the calls that started them."""
         before, self._queued = self._queued, sources
         ceased: dict[str, ToolState] = dict.fromkeys(
             {*before} - {*sources, self._asking}, "running"

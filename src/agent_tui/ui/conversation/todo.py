@@ -34,7 +34,7 @@ def show_last_todo(panes: Panes, path: Sequence[Record]) -> None:
 
 
 def todo_panel(panes: Panes) -> TodoPanel | None:
-    """The panel, where there ever was a list."""
+    """The panel, if there has been a list."""
     found = panes.prompt_box.screen.query("TodoPanel")
     if not found:
         return None

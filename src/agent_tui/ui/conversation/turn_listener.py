@@ -77,7 +77,7 @@ class TurnListener:
 
     @property
     def _way_on(self) -> str:
-        """What to do after a failure: to retry helps only where there is a model to ask."""
+        """What to do after a failure: retrying helps only if a model is connected."""
         again = "press {retry} to retry, or use {model}"
         return again if self._chat.status.is_connected else "use {connect}"
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class WireLink:
-    """Has a view hear of one session at a time.
+    """Connects a view to one session's wire at a time.
 
     Attributes:
         is_broken: whether the view failed: it hears nothing until it listens again.
@@ -24,7 +24,7 @@ class WireLink:
         self.is_broken = False
 
     def listen(self, session: LiveSession, view: WireView) -> None:
-        """Hear of this session from now on, and of no other."""
+        """Listen to this session from now on, and to no other."""
         if self._stop is not None:
             self._stop()
         self.is_broken = False

@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 
 class WireListener(Protocol):
-    """Whoever shows the part of the wire that is not conversation.
+    """Receives the events that are not part of the conversation.
 
     ``working`` says in two or three words what the agent does now.
     """
@@ -119,7 +119,7 @@ class _Writing:
     written: int = 0
 
     def extend(self, arguments: str) -> None:
-        """Take more of the arguments."""
+        """Add more of the arguments."""
         self.head += arguments[: max(0, GLANCE_CHARS - len(self.head))]
         self.written += len(arguments)
 
@@ -307,7 +307,7 @@ class WireView:
         self._timeline.replace_soon(place, writing.shown)
 
     def _queue_written(self) -> None:
-        """The answer is whole: what it calls waits for its turn."""
+        """The answer is complete: its calls wait for their turn."""
         for writing in self._writing.values():
             if self._tools[writing.block.call_id][1].state == "pending":
                 self._set_tool(replace(writing.shown(), state="queued"))
@@ -396,7 +396,7 @@ class WireView:
             self._timeline.append(turn_end_block(end, reason))
 
     def _drop_unstarted(self) -> None:
-        """Calls that were never written whole are not in the log: they leave the screen too."""
+        """Remove calls that were never written whole: they are not in the log either."""
         for call_id, (index, block) in sorted(
             self._tools.items(), key=lambda item: item[1][0], reverse=True
         ):

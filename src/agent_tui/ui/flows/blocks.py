@@ -106,7 +106,7 @@ def _captures_of(path: Sequence[Record], record: Record | None) -> list[str]:
 
 
 async def _act_on_entry(chat: Conversation, act: Literal["branch", "label"], entry: str) -> None:
-    """Do in the tree what is wanted of an entry."""
+    """Carry out in the tree what was chosen for an entry."""
     session = chat.holder.require_session()
     tree = await session.view.tree(related=False)
     outline = await tree.prepare("records")

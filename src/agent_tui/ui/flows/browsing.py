@@ -46,7 +46,7 @@ class TimeActs(Protocol):
 
     @property
     def told(self) -> str:
-        """What the last operation on the tree did, where that should be said; else empty."""
+        """What the last operation on the tree did, to be shown; empty if nothing is to be said."""
         ...
 
     def find_can_undo(self) -> bool:
@@ -103,7 +103,7 @@ class Browser:
         changes: Callable[[], Awaitable[Sequence[ChangeGroup]]] | None = None,
         child: Callable[[SessionView, str], Awaitable[bool]] | None = None,
     ) -> bool:
-        """Show a log of the session read-only.
+        """Show a log of the session, read-only.
 
         Args:
             view: the log.

@@ -1,4 +1,4 @@
-"""Starts commands and other flows: each in a worker, what goes wrong shown as a sentence."""
+"""Starts commands and other flows, each in a worker; failures are shown as a sentence."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def start_flow(chat: Conversation, flow: Flow, once: str = "") -> None:
 
 
 def stop_opening(chat: Conversation) -> bool:
-    """Do not open the screen that is on its way, or close it where it came first; else False.
+    """Stop the screen that is about to open, or close it if it just did; False if there is none.
 
     For an Esc that was pressed while the conversation still had the keys.
     """

@@ -20,7 +20,7 @@ _NOT_FOUND = "The lines that you chose could not be found exactly. Tick what to 
 
 
 async def revert_to(chat: Conversation, checkpoint: int) -> None:
-    """Preview a revert, ask what is to go back, and do it; raises UnknownCheckpoint."""
+    """Preview a revert, ask what to revert, and do it; raises UnknownCheckpoint."""
     from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
     from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 
@@ -129,6 +129,6 @@ async def _carry_out(
 
 
 async def _revert_conversation(chat: Conversation, session: LiveSession, checkpoint: int) -> None:
-    """Go back in the conversation alone, and say how to return."""
+    """Revert the conversation alone, and say how to undo it."""
     await session.operations.revert(checkpoint)
     chat.notices.hint(name_keys(chat.app, "Conversation reverted. Undo with {undo}."))

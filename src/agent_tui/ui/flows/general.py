@@ -56,7 +56,7 @@ async def show_debug(chat: Conversation, _argument: str) -> None:
 
 
 async def change_mode(chat: Conversation, argument: str) -> None:
-    """Change what runs without asking."""
+    """Change the approval mode."""
     from agent_tui.core.modes import MODE_HELP, MODES, next_mode
 
     approvals = chat.holder.require_session().approvals
@@ -74,20 +74,20 @@ async def change_mode(chat: Conversation, argument: str) -> None:
 
 
 async def allow_all(chat: Conversation, _argument: str) -> None:
-    """Allow every action without asking; where that is so already, ask again."""
+    """Toggle the mode in which every action is allowed without asking."""
     mode = chat.holder.require_session().approvals.mode
     await change_mode(chat, "ask" if mode == "auto" else "auto")
 
 
 async def plan_first(chat: Conversation, argument: str) -> None:
-    """Change nothing before a plan is approved; with a task, start on it."""
+    """Switch to plan mode; with a task, start on it."""
     await change_mode(chat, "plan")
     if argument.strip():
         chat.prompts.send(argument.strip())
 
 
 async def fold_todo(chat: Conversation, _argument: str) -> None:
-    """Fold or unfold what the agent has to do."""
+    """Fold or unfold the todo list."""
     panel = todo_panel(chat.panes)
     if panel is None or not panel.display:
         raise UsageError("The agent has no to-do list.")
@@ -164,9 +164,9 @@ async def change_theme(chat: Conversation, argument: str) -> None:
 
 
 async def interrupt(chat: Conversation, _argument: str) -> None:
-    """Close the line that finds, or stop what runs; else a second Esc offers to go back.
+    """Close the find bar, or interrupt what runs; otherwise a second Esc offers to revert.
 
-    Who presses Esc until nothing is open any longer does not ask for that.
+    Pressing Esc until nothing is open does not count as the first of two.
     """
     from agent_tui.ui.flows.prompt import close_find
 
@@ -184,7 +184,7 @@ async def interrupt(chat: Conversation, _argument: str) -> None:
     elif chat.escape.press() and not chat.prompt_box.text:
         from agent_tui.ui.flows.command_runner import run_command
 
-        run_command(chat, "revert", "")  # as by its key: a third Esc closes it
+        run_command(chat, "revert", "")  # as its key does: a third Esc closes it
     else:
         chat.prompt_box.focus()
 

@@ -1,4 +1,4 @@
-"""Choosing whom to ask: connecting a provider, choosing a model, and what it all cost."""
+"""Connecting a provider, choosing a model, and what they cost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def connect_model(chat: Conversation, _argument: str) -> None:
 
 
 async def _ways(engine: Engine, trouble: str) -> ChoiceScreen:
-    """What can be connected: keys that are there first, then servers of this machine."""
+    """What can be connected: providers with a key first, then local servers, then the others."""
     candidates = await engine.connecting.candidates()
     ready = [each for each in candidates if each.has_key]
     other = [each for each in candidates if not each.has_key]
@@ -84,7 +84,7 @@ async def _find(
 async def _find_by_address(
     chat: Conversation, engine: Engine
 ) -> tuple[tuple[ProviderRow, ...], str] | None:
-    """Ask for an address until it is one; what was typed stands there again with what was wrong."""
+    """Ask for an address until it is valid, showing what was typed and what was wrong."""
     note, address = "such as http://127.0.0.1:8000/v1", ""
     while True:
         screen = AskLineScreen("Address of the server", note, address)
@@ -231,7 +231,7 @@ def _usage_row(row: CostRow, who: str = "") -> Choice:
 async def _costs_of_subagents(
     engine: Engine, session: LiveSession, costs: SessionCosts
 ) -> list[SessionCosts]:
-    """What all subagents used, as far as their sessions are there still."""
+    """What all subagents used, as far as their sessions still exist."""
     from agent_tui.history.costs import costs_of_subagents
 
     async def read(name: str) -> SessionCosts:

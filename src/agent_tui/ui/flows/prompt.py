@@ -75,7 +75,7 @@ async def find_text(chat: Conversation, argument: str) -> None:
 
 
 def close_find(chat: Conversation) -> bool:
-    """Close the line that finds text, wherever the keys go; whether it was open."""
+    """Close the find bar, whatever has the focus; returns whether it was open."""
     for bar in chat.prompt_box.query("FindBar").results():
         from agent_tui.ui.widgets.prompt.find_bar import FindBar
 

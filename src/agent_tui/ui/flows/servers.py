@@ -81,7 +81,7 @@ async def _restart(chat: Conversation, servers: ToolServers, name: str) -> None:
 
 
 async def show_tools(chat: Conversation, _argument: str) -> None:
-    """List the tools that the agent has now, with whose they are."""
+    """List the tools that the agent has now, with where each comes from."""
     tools = chat.holder.require_session().tools
     rows = []
     for tool in tools:
@@ -96,7 +96,7 @@ async def show_tools(chat: Conversation, _argument: str) -> None:
 
 
 def _review(servers: ToolServers, status: ToolServerStatus) -> ConfirmScreen:
-    """What changed tools say of themselves now: a person accepts no more than was shown."""
+    """Show how changed tools describe themselves now: only what was shown can be accepted."""
     described = {tool.name: tool.description for tool in servers.describe(status.name)}
     shown = [
         f"{name}: {first_line(described.get(name, ''), _SHOWN_DESCRIPTION)}"
@@ -116,7 +116,7 @@ class ServerNotices:
         self._told: set[tuple[str, str]] = set()
 
     def listen(self) -> None:
-        """Tell every trouble from now on; servers tell theirs on a thread of their own."""
+        """Report every problem from now on; servers report theirs from a thread of their own."""
         loop = asyncio.get_running_loop()
 
         def hear() -> None:
@@ -127,7 +127,7 @@ class ServerNotices:
             self._chat.notices.warning(trouble)
 
     def tell(self) -> None:
-        """Say what has not been said of the servers as they are now."""
+        """Report the problems of the servers that have not been reported yet."""
         for status in self._servers.statuses:
             trouble = (status.name, status.detail)
             if status.detail and trouble not in self._told:

@@ -35,7 +35,7 @@ class SessionActs:
         self.told = ""
 
     async def continue_here(self, at: str = "") -> bool:
-        """It is open here already."""
+        """Do nothing: the session is already open here."""
         return False
 
     def restore(self, archive: int) -> None:
@@ -78,7 +78,7 @@ class SessionActs:
         return False
 
     async def _undo_or_redo(self, act: Callable[[LiveSession], Awaitable[OperationReport]]) -> None:
-        """Do it behind the tree, which is shown again and says what it did."""
+        """Undo or redo while the tree is closed; it is then shown again with what was done."""
         self.told = ""
 
         async def carry_out(session: LiveSession) -> None:

@@ -32,7 +32,7 @@ class Pictures:
         self.is_missing = False
 
     def decoding(self) -> Pictures:
-        """The same pictures, for a thread: what is not there is decoded."""
+        """The same pictures, for a thread: missing ones are decoded there."""
         other = Pictures(decodes=True)
         other._drawn = self._drawn
         return other

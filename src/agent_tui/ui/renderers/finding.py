@@ -15,7 +15,7 @@ from agent_tui.ui.blocks import AssistantBlock, Block, EarlierBlock, ToolBlock, 
 from agent_tui.ui.themes.palette import Palette
 
 _MARK = Style(reverse=True)
-_CURRENT = Style(reverse=True, bold=True, underline=True)  # seen also where there are no colours
+_CURRENT = Style(reverse=True, bold=True, underline=True)  # visible without colours, too
 _RAILS = " │▌┆▎✻╰"
 _MARKDOWN = str.maketrans("", "", "*`")
 
@@ -26,7 +26,7 @@ def wanted_words(text: str) -> str:
 
 
 def block_holds(block: Block, wanted: str) -> bool:
-    """Whether a block says some words, folded parts and text across line ends included."""
+    """Whether a block contains some words, in folded parts and across line ends too."""
     text = _all_text(block).lower()
     if wanted in text:
         return True

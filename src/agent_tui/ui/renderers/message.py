@@ -71,7 +71,7 @@ def _draw_media(block: UserBlock, canvas: Canvas, *, expanded: bool) -> list[Lin
 
 
 def _draw_dmail(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
-    """What the agent sent to its past; the row above says where that is."""
+    """A D-Mail's text; the row above says which checkpoint it went to."""
     palette = canvas.palette
     at = "" if block.checkpoint is None else f" at checkpoint {block.checkpoint}"
     head = Segment(f"D-Mail to itself{at}: ", palette.checkpoint)

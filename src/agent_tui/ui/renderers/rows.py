@@ -42,7 +42,7 @@ def draw_checkpoint(block: CheckpointBlock, canvas: Canvas, *, active: bool) -> 
         bold = palette.checkpoint + Style(bold=True)
         label = [Segment(f"◆ {block.id} ", bold), Segment("revert here ", palette.checkpoint)]
         if sum(cell_len(part.text) for part in label) + cell_len(note) > canvas.width - _RULE_CELLS:
-            note = format_clock(block.at)  # what a click does is said whole before anything else
+            note = format_clock(block.at)  # what a click does is never cut off
         row = _rule(label, note, canvas, palette.checkpoint)
     else:
         row = _rule([Segment(f"◇ {block.id} ", palette.checkpoint)], note, canvas, palette.line)

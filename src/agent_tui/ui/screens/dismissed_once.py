@@ -1,4 +1,4 @@
-"""A screen that is closed once, however often it is told to."""
+"""A screen that closes once, however often it is asked to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 class DismissedOnce(Screen[Result]):
-    """Two keys may come before the first of them has closed it: the second closes nothing."""
+    """Ignores a second dismissal: two keys may arrive before the first has closed it."""
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close it with an answer; where it is not on top, or was closed before, nothing.

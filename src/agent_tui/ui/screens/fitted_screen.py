@@ -1,4 +1,4 @@
-"""A screen whose frames all fit its size, also the first one and that after a resize."""
+"""A screen whose every frame fits its size, the first one and those after a resize included."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def key_name(screen: str, action: str) -> str:
 def remappable_keys(
     conversation: type[DOMNode],
 ) -> dict[str, tuple[dict[str, tuple[str, ...]], ...]]:
-    """Each name of a key that the settings may change, with all keys of each place that has it.
+    """Each name of a key that the settings may change, with all keys of each screen that has it.
 
     Slow the first time: it loads every screen over the conversation.
     """

@@ -1,4 +1,4 @@
-"""What NO_COLOR leaves: every colour taken from a line; weight and reverse say what it said."""
+"""NO_COLOR: colours removed from every line; weight and reverse carry their meaning."""
 
 from __future__ import annotations
 

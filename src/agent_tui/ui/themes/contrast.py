@@ -30,7 +30,7 @@ def _linear(part: int) -> float:
 
 
 def readable(colour: Color, grounds: Iterable[Color], ratio: float = TEXT) -> Color:
-    """The colour itself, or as much lighter or darker as it must be on every one of the grounds."""
+    """The colour, made lighter or darker until it is readable on every one of the grounds."""
     light = [luminance(ground) for ground in grounds]
     # On a dark ground the lightest of them decides, on a light one the darkest.
     is_dark = light[0] < _MIDDLE

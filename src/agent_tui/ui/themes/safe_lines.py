@@ -10,7 +10,7 @@ from agent_tui.core.text import clean
 
 
 class SafeLines(LineFilter):
-    """Shows control characters and bidi controls in place of sending them, whatever widget drew.
+    """Shows control characters and bidi controls instead of sending them, whatever drew them.
 
     Texts from outside are cleaned where they come in. This is for the one that was forgotten, so
     it counts characters, not cells: such a line may be cut or too short.

@@ -83,7 +83,7 @@ class SparingCompositor(Compositor):
 
 
 class SparingScreen(Screen[ScreenResultType]):
-    """A screen that paints with it, and where much changes at once only once."""
+    """A screen that paints sparingly, and only once when much changes at once."""
 
     HAS_TOASTS: ClassVar[bool] = True
     """Whether Textual's widgets for toasts and tooltips stand ready."""
@@ -107,14 +107,14 @@ class SparingScreen(Screen[ScreenResultType]):
     def _update_focus_styles(
         self, focused: Widget | None = None, blurred: Widget | None = None
     ) -> None:
-        """Style what has the focus in it, and nothing else that it holds: that looks as before."""
+        """Restyle only what contains the focus; everything else looks as before."""
         touched = [widget for widget in (focused, blurred) if widget is not None]
         above = {node for widget in touched for node in widget.ancestors_with_self}
         within = [node for node in above if node._has_focus_within]
         self.app.stylesheet.update_nodes(within, animate=True)
 
     async def draw_in_parts(self) -> None:
-        """Draw each widget by itself, with a breath before it: the next frame finds all drawn."""
+        """Draw widget by widget, yielding to the loop before each, ready for the next frame."""
         for widget, (region, clip) in list(self._compositor.visible_widgets.items()):
             await asyncio.sleep(0)
             if widget is not self and widget.is_attached:

@@ -13,7 +13,7 @@ class AnswerGuard:
     """Judges input by the time when it was made, never by when the program got to it.
 
     Nothing counts before the question was painted and for a moment after; nor does what waited
-    while the program was held up, for it was typed at a screen that stood still.
+    while the program was busy, for it was typed at a frozen screen.
     """
 
     def __init__(self, seconds: float = GUARD_SECONDS) -> None:
@@ -34,7 +34,7 @@ class AnswerGuard:
         self._opens_at = now + self._seconds
 
     def accepts(self, made_at: float, now: float) -> bool:
-        """Whether input made at ``made_at`` counts; what does not makes the next wait again."""
+        """Whether input made at ``made_at`` counts; input that does not starts the wait again."""
         if made_at >= self._opens_at and now - made_at < LATE_SECONDS:
             return True
         if not self.is_hidden:
@@ -42,9 +42,9 @@ class AnswerGuard:
         return False
 
     def accepts_refusal(self, made_at: float) -> bool:
-        """Whether a key that only refuses counts; one that does not makes no other wait.
+        """Whether a key that only refuses counts; an early one does not prolong the wait.
 
-        It allows nothing, so a slow machine cannot keep a person from getting out, nor can haste.
+        It allows nothing, so neither a slow machine nor a hasty key may keep a person from leaving.
         """
         return made_at >= self._opens_at
 

@@ -48,7 +48,7 @@ class AnsweredByKeys(Screen[Result]):
         return False
 
     def on_key(self, event: events.Key) -> None:
-        """Take an answer, or leave to the prompt what was meant for it."""
+        """Take an answer, or pass on to the prompt what was meant for it."""
         verdict = self._hear(event)
         if isinstance(verdict, Counts):
             return
@@ -82,18 +82,18 @@ class AnsweredByKeys(Screen[Result]):
             self._leave_to_prompt(self._judge.take_paste(event.text, event.time))
 
     def _leave_to_prompt(self, typed: Typed) -> None:
-        """It was typed for the prompt: put it there, and show that it is not lost."""
+        """Put what was typed for the prompt there, and show that it is not lost."""
         self._release()
         typed.put_into(self._prompt)
         self._show_draft()
 
     def _hold(self, index: int) -> None:
-        """Go to an answer that waits for a moment."""
+        """Select an answer that is held for a moment."""
         self._rows.cursor = index
         self._rows.redraw()
 
     def _release(self) -> None:
-        """Nothing waits to be answered any longer."""
+        """No answer is held any more."""
         self._judge.release()
         self._rows.redraw()
 

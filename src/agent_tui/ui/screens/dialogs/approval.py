@@ -66,7 +66,7 @@ def _is_plan(request: ApprovalRequest) -> bool:
 class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
     """Shows one request and is dismissed with the answer; Esc reject.
 
-    The action stands there whole and can be scrolled; the cursor starts on Reject.
+    The action is shown whole and can be scrolled; the cursor starts on Reject.
 
     Args:
         request: what waits for a decision.
@@ -137,7 +137,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
         return Content.assemble(question_about(self.request), (count, "$muted"))
 
     def watch_queued(self) -> None:
-        """Others have come, or were answered by a rule, while this one stands there."""
+        """More requests came, or a rule answered some, while this one is open."""
         for frame in self.query("#approval"):  # there is none yet where it was just opened
             frame.border_title = self._title()
 

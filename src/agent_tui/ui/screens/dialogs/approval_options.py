@@ -97,12 +97,12 @@ class Options(Rows):
             self.redraw()
 
     def hold(self, row: int) -> None:
-        """Go to an answer that a key chose, and that waits for a moment."""
+        """Select an answer that a key chose, and that is held for a moment."""
         self.cursor, self._held = row, True
         self.redraw()
 
     def release(self, row: int | None = None) -> None:
-        """Nothing waits any longer; go to another answer."""
+        """No answer is held any more; select another one."""
         self.cursor, self._held = self.cursor if row is None else row, False
         self.redraw()
 

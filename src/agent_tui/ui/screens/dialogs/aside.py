@@ -1,4 +1,4 @@
-"""The answer to a question on the side, while it arrives; it is kept nowhere."""
+"""The answer to a side question, as it arrives; it is stored nowhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One question with two answers; Enter gives the one that was asked about, Esc does not."""
+"""One question with two answers: Enter confirms, Esc refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question whose yes widens what the agent may do: it stands on no, and hears nothing early."""
+"""A question whose yes widens what the agent may do: it defaults to no and ignores early keys."""
 
 from __future__ import annotations
 

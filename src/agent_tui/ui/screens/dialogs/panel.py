@@ -65,7 +65,7 @@ class Panel(Remappable, DismissedOnce[Result], FittedScreen[Result], SparingScre
         self._holds_frame = False
 
     def on_compose(self) -> None:
-        """Take on the classes of this size before there are children: all would be restyled.
+        """Set the classes for this size before there are children, which would all be restyled.
 
         The screen itself was styled before its own stylesheets were read.
         """
@@ -125,7 +125,7 @@ class Panel(Remappable, DismissedOnce[Result], FittedScreen[Result], SparingScre
         self.query_one(Heading).show(title, *notes)
 
     async def attempt(self, act: Awaitable[Answer]) -> Answer | None:
-        """Do something with the engine; what goes wrong is told, and None comes back."""
+        """Do something with the engine; a failure is shown, and None returned."""
         try:
             return await act
         except AgentTuiError as error:
@@ -133,12 +133,12 @@ class Panel(Remappable, DismissedOnce[Result], FittedScreen[Result], SparingScre
             return None
 
     def tell(self, sentence: str, *, is_error: bool = False) -> None:
-        """Show a sentence for some seconds in the place of the keys, whatever is in it."""
+        """Show a sentence for some seconds in place of the key hints; markup in it is not read."""
         for hints in self.query(KeyHints):
             hints.say(clean(sentence), is_error=is_error)
 
     async def on_key(self, event: events.Key) -> None:
-        """Say where a key of the conversation works: here it would do nothing, without a word."""
+        """Say where a key of the conversation works, instead of silently ignoring it here."""
         if event.key in self.active_bindings:
             return
         chosen = self.app._keymap

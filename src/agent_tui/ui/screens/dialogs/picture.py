@@ -104,7 +104,7 @@ class PictureScreen(Panel[None]):
             view.draw_soon()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """One picture has no next one."""
+        """With one picture there is nothing to step to."""
         return action != "step" or len(self._urls) > 1
 
     def action_step(self, step: int) -> None:
@@ -176,7 +176,7 @@ class PictureView(Widget):
         self.draw_soon()
 
     def notify_style_update(self) -> None:
-        """Another theme has another ground, which stands beside the picture too."""
+        """Another theme has another background, which is seen beside the picture too."""
         super().notify_style_update()
         if self.is_mounted and ground_of(self.rich_style) != self._ground:
             self.draw_soon()
@@ -185,7 +185,7 @@ class PictureView(Widget):
         self.take_off()
 
     def take_off(self) -> None:
-        """Take away what the terminal drew itself."""
+        """Remove what the terminal drew itself."""
         if self.graphics == "kitty":
             self._send(KITTY_REMOVAL)
 

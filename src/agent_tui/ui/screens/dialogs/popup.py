@@ -33,7 +33,7 @@ POPUP_SHEETS = [
 
 
 class Popup(Remappable, ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
-    """Stands over a screen, which stays readable; Esc leaves it without a result."""
+    """Opens over a screen, which stays readable; Esc closes it without a result."""
 
     CSS_PATH = [*POPUP_SHEETS]
     BINDINGS = [Binding("escape", "leave", "Back", show=False)]

@@ -188,7 +188,7 @@ class QuestionScreen(Sheet[str], AnsweredByKeys[str]):
             self.dismiss(clean(event.value.strip()))
 
     def action_back(self) -> None:
-        """From the line back to the choices; else leave the question unanswered."""
+        """Return from the line to the choices; otherwise leave the question unanswered."""
         if self._line.has_focus and self._choices.count:
             self._line.display = False
             self._choices.focus()

@@ -104,7 +104,7 @@ class SheetFrame(Vertical):
 
 
 class Sheet(ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
-    """Stands where the prompt does; hears nothing that was meant for what was there before.
+    """Takes the place of the prompt; ignores keys that were meant for what was there before.
 
     Args:
         draft: the prompt behind the question: what is typed goes there.
@@ -179,7 +179,7 @@ class Sheet(ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
             self.query_one(SheetFrame).border_subtitle = Content(told)
 
     def action_page(self, step: int) -> None:
-        """Scroll what is above and the question itself, as if they were one text."""
+        """Scroll the conversation above and the question itself, as if they were one text."""
         pane = self.text_pane
         if pane.scroll_y > 0 if step < 0 else self._above.at_end:
             rows = max(1, pane.scrollable_content_region.height - 1)

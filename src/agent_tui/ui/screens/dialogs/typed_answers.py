@@ -52,7 +52,7 @@ class Draft(Protocol):
 
 
 class NoDraft:
-    """Where no prompt is behind a question, what is typed is dropped."""
+    """No prompt is behind the question: what is typed is dropped."""
 
     text = ""
 
@@ -69,7 +69,7 @@ class NoDraft:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Text that belongs to the prompt; a backspace deletes there."""
+    """Text that belongs to the prompt; a backspace deletes from it."""
 
     text: str
 
@@ -114,7 +114,7 @@ def told_of_sending(draft: Draft) -> str:
 
 
 def told_of_draft(draft: Draft, ways: str, width: int) -> str:
-    """Say that what is typed went to the prompt, how to be rid of it, and how to answer still."""
+    """Say that what is typed went to the prompt, how to delete it, and how to answer anyway."""
     rest = f" · Enter send · Backspace remove · {ways}"
     text = first_line(reveal(draft.text[-400:].replace("\n", " ")), 400)
     room = min(_DRAFT_CELLS, max(_LEAST_CELLS, width - _EDGES - len(_TYPED_TO) - len(rest)))
@@ -195,7 +195,7 @@ class TypedAnswers:
         return Counts() if counts else Dropped()
 
     def go_to_line(self) -> None:
-        """Somebody wants to write the answer: letters are for it, whatever the prompt holds."""
+        """The person wants to write the answer: letters go to it, whatever the prompt holds."""
         self._has_moved = True
 
     def take_paste(self, text: str, made_at: float) -> Typed:
@@ -229,14 +229,14 @@ class TypedAnswers:
         return Held(index)
 
     def _type(self, typed: str, made_at: float) -> Typed:
-        """It belongs to the prompt, with the letter that was taken for an answer before."""
+        """Give a character to the prompt, with the held letter that was taken for an answer."""
         before, self._held = self._held, ""
         self._guard.wait_again(made_at)
         self._has_moved = False
         return Typed(before + typed)
 
     def _take_enter(self, pause: float, made_at: float) -> Verdict:
-        """Enter gives the answer under the cursor, where a person went there and looked."""
+        """Enter gives the answer under the cursor, if the person moved there."""
         if self._has_draft() and not self._has_moved and not self._held:
             return self._send(made_at)
         if self._held or pause < ENTER_PAUSE_SECONDS:

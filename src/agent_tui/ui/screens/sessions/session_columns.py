@@ -73,14 +73,14 @@ class SessionColumns:
         )
 
     def count_live(self) -> int:
-        """How many of the sessions that are shown somebody else works in, or just did."""
+        """How many of the shown sessions are open elsewhere, or were until a moment ago."""
         lately = set(map(id_of, takewhile(_is_new, self._shown)))
         shown = {id_of(each) for each in self._shown} if self.live else set()
         mine = {id_of(each) for each in self._shown if each.session_id == self._current}
         return len((lately | (shown & set(self.live))) - mine)
 
     def _is_live(self, summary: SessionSummary) -> bool:
-        """Whether somebody works in the session, or wrote it in the last minute."""
+        """Whether the session is open elsewhere, or was written in the last minute."""
         return _is_new(summary) or id_of(summary) in self.live
 
     def _agent_width(self, width: int) -> int:
@@ -114,13 +114,13 @@ def stretches(shown: Sequence[SessionSummary]) -> Iterator[tuple[str, int]]:
         first = bisect_right(
             shown,
             _ORDER[name],
-            lo=first + 1,  # goes on even where times are not in order
+            lo=first + 1,  # continues even where times are out of order
             key=lambda summary: _ORDER[_stretch(summary.updated_at, today)],
         )
 
 
 def title_of(summary: SessionSummary) -> str:
-    """What people call a session."""
+    """The title of a session, as people see it."""
     return first_line(summary.title, 300) or first_line(summary.first_prompt, 300) or "Untitled"
 
 

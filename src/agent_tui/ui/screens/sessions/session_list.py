@@ -92,7 +92,7 @@ class SessionListScreen(SessionTable):
         self.dismiss(("new", ""))
 
     def action_search(self) -> None:
-        """Search the text of all sessions, for what the filter says at first."""
+        """Search the text of all sessions, starting with what the filter holds."""
         self.dismiss(("search", self._filter.value))
 
     @on(LineInput.Submitted, "#session-filter")
@@ -101,7 +101,7 @@ class SessionListScreen(SessionTable):
         self.action_open_highlighted()
 
     def _refuse(self, summary: SessionSummary) -> bool:
-        """Whether it is another agent's, which is only read; says so."""
+        """Whether the session is another agent's, and so read-only; then says so."""
         if summary.source == OURS:
             return False
         self.tell(f"Sessions of {clean(summary.source)} are read-only here.", is_error=True)
@@ -207,7 +207,7 @@ class SessionListScreen(SessionTable):
 
     @work(group="session-acts")
     async def action_undelete(self) -> None:
-        """Restore what was deleted last, all that was deleted with one key."""
+        """Restore the last deletion, all sessions of it."""
         if not self._deleted:
             self.tell("Nothing to undo.")
             return

@@ -145,20 +145,20 @@ class SessionTable(Panel[SessionChoice]):
         self._end_reading()
 
     def _end_reading(self) -> None:
-        """All is read: forget marks of what is gone, and mark where somebody works."""
+        """Reading is done: drop marks of what is gone, and mark live sessions."""
         self._columns.marked &= {id_of(each) for each in [*self._ours, *self._theirs]}
         self._mark_live()
 
     @work(exclusive=True, group="live-marks", exit_on_error=False)
     async def _mark_live(self) -> None:
-        """Mark where somebody works; looked for once whenever the list is read."""
+        """Mark live sessions; looked for once each time the list is read."""
         rows = await asyncio.to_thread(_newest_first, [*self._ours, *self._theirs])
         self._columns.live = await self._sessions.find_live(rows)
         self._rows.redraw()
         self._show_count()
 
     async def action_show_agents(self, whose: Literal["ours", "all"]) -> None:
-        """Leave out the sessions of other agents, or show them again."""
+        """Hide the sessions of other agents, or show them again."""
         self._only_ours = whose == "ours"
         self.refresh_bindings()
         await self._show_all()
@@ -175,7 +175,7 @@ class SessionTable(Panel[SessionChoice]):
         return super().check_action(action, parameters)
 
     def _take_out(self, gone: Collection[tuple[str, str]]) -> None:
-        """Show sessions of ours no longer, given by source and folder."""
+        """Remove sessions of ours from the table, given by source and folder."""
         self._ours = [each for each in self._ours if id_of(each) not in gone]
         stays = [place for place, each in enumerate(self._all) if id_of(each) not in gone]
         self._all = [self._all[place] for place in stays]

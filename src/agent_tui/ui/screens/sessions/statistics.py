@@ -34,7 +34,7 @@ _PERIODS = ((0, "all time"), (30, "last 30 days"), (7, "last 7 days"))
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Something that is counted; ``style`` is its colour in the charts."""
+    """A measure; ``style`` is its colour in the charts."""
 
     name: str
     of: Callable[[Statistic], float]
@@ -206,13 +206,13 @@ class StatisticsScreen(Panel[None]):
         self._load()
 
     def action_measure(self, step: int) -> None:
-        """Show another thing by the bars, and sort by it."""
+        """Show another measure in the bars, and sort by it."""
         known = [each for each in _MEASURES if self._by != "tool" or each.name in _OF_TOOLS]
         self._measure = known[(known.index(self._measure) + step) % len(known)]
         self._load()
 
     def action_period(self) -> None:
-        """Count another stretch of time."""
+        """Count another period."""
         self._period = (self._period + 1) % len(_PERIODS)
         self._load()
 

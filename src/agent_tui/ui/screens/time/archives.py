@@ -1,4 +1,4 @@
-"""Every log that was rotated away: why, when, how big; open one read-only or restore it."""
+"""Archived logs: why, when, how big; open one read-only or restore it."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         self._show_folded(is_folded=False)
 
     def action_fold_again(self) -> None:
-        """Show those in one row that hold nothing of their own."""
+        """Fold archives that hold nothing of their own into one row."""
         self._show_folded(is_folded=True)
 
     def _show_folded(self, *, is_folded: bool) -> None:

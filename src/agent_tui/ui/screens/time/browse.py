@@ -123,7 +123,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
 
     @work(group="losses", exit_on_error=False)
     async def _tell_losses(self, view: SessionView) -> None:
-        """Have the rows of another agent's compactions tell their losses, counted in a thread.
+        """Show losses in the rows of another agent's compactions, counted in a thread.
 
         Ours are told by their records, those of a long session by the pane of a compaction, which
         is said once. What was counted is not counted again for every line that comes to a file.
@@ -208,7 +208,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
 
     @work(exclusive=True, group="browse")
     async def _go(self, show: Callable[[], Awaitable[bool | None]]) -> None:
-        """Leave too when what was shown over this screen changed the session."""
+        """Close as well when the screen over this one changed the session."""
         if await self.attempt(show()):
             self.dismiss("changed")
 
@@ -220,7 +220,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
             self._go(lambda: self._lead.tree(entry))
 
     def action_scrub(self) -> None:
-        """Walk the session step by step."""
+        """Replay the session step by step."""
         if self._view.tree_refusal:
             self.tell(self._view.tree_refusal)
         else:
@@ -316,7 +316,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
 
     @on(FindBar.WholeWanted)
     def _view_found(self, event: FindBar.WholeWanted) -> None:
-        """What was found is in a part of its block that the timeline does not show."""
+        """A match is in a part of its block that the timeline does not show."""
         self.query_one(Timeline).action_view(event.text)
 
     @on(FindBar.Closed)

@@ -162,7 +162,7 @@ class ChangesScreen(Panel[ToRevert]):
         return next(places, self._first_change())
 
     def _first_change(self) -> int:
-        """The newest change that is not only a revert or its undo: what people mostly mean."""
+        """The newest change that is not just a revert or its undo: usually the one meant."""
         rows = enumerate(self._lines)
         changed = (i for i, row in rows if row.group.files or row.group.why)
         return next((i for i in changed if self._lines[i].group.cause not in REVERT_CAUSES), 0)

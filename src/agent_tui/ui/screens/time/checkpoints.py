@@ -81,7 +81,7 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         self._rows.show_rows(len(self._checkpoints), cursor=self._first_prompt())
 
     def _first_prompt(self) -> int:
-        """The newest checkpoint that stands before a prompt: what people mostly mean."""
+        """The newest checkpoint before a prompt: usually the one meant."""
         prompts = (i for i, summary in enumerate(self._checkpoints) if not summary.step)
         return next(prompts, 0)
 

@@ -39,7 +39,7 @@ _TICKS = {True: ("[x] ", "$ok"), False: ("[ ] ", "$muted")}
 
 @dataclass(frozen=True, slots=True)
 class RevertDecision:
-    """What is to go back: the files that were ticked, the conversation, or both."""
+    """What to revert: the files that were ticked, the conversation, or both."""
 
     scope: Scope
     choice: dict[tuple[str, bool], frozenset[int]]
@@ -57,7 +57,7 @@ class _Row:
 
 
 class RevertFilesScreen(Panel[RevertDecision]):
-    """Asks what is to go back; dismissed with the decision, or None.
+    """Asks what to revert; dismissed with the decision, or None.
 
     Args:
         title: what is reverted to.
@@ -199,7 +199,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     @property
     def _leaves_files(self) -> bool:
-        """Whether no file goes back, whatever is ticked."""
+        """Whether no file is reverted, whatever is ticked."""
         return self._scope == "conversation"
 
     def _path_tick(self, path: PathPlan) -> tuple[str, str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class ScrubberScreen(Panel[None]):
-    """Walks the moments of a session; each shows what was sent then.
+    """Replays a session moment by moment; each shows what was sent then.
 
     Args:
         load: finds the moments, for example ``lambda: start_scrub(tree)``.

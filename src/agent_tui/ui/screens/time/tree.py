@@ -228,7 +228,7 @@ class TreeScreen(Panel[TreeChoice]):
         return first_line(words, 40)
 
     def action_act(self, act: TreeAct) -> None:
-        """Leave with an operation; the one who showed the screen carries it out."""
+        """Dismiss with an operation; whoever showed the screen carries it out."""
         tree, row = self._tree_shown, self._rows.row
         if tree is None or row is None:
             return
@@ -239,7 +239,7 @@ class TreeScreen(Panel[TreeChoice]):
         self.dismiss(TreeChoice(act, tree, row, self._detail))
 
     def action_fork(self) -> None:
-        """Leave with the wish for a session of its own that ends at this row."""
+        """Dismiss with the request for a fork that ends at this row."""
         self.action_act("fork")
 
     def action_fold(self) -> None:
@@ -266,7 +266,7 @@ class TreeScreen(Panel[TreeChoice]):
             self._rows.cursor = rows[index]
 
     def action_mark(self) -> None:
-        """Mark the row for a comparison, or take the mark away."""
+        """Mark the row for a comparison, or unmark it."""
         row = self._rows.row
         if row is None:
             return
@@ -296,7 +296,7 @@ class TreeScreen(Panel[TreeChoice]):
 
     @work(exclusive=True, group="tree-look")
     async def action_scrub(self) -> None:
-        """Walk the session step by step, from this row on."""
+        """Replay the session step by step, from this row on."""
         tree, row = self._tree_shown, self._rows.row
         if tree is not None and row is not None:
             await self.attempt(self._lead.scrub(tree, row.place))

@@ -26,7 +26,7 @@ _LETTERS = {"Space": " "}
 
 @runtime_checkable
 class OffersKeys(Protocol):
-    """A screen with keys that at times only say why they do nothing."""
+    """A screen some of whose keys at times only say why they do nothing."""
 
     def offers(self, action: str, parameters: tuple[object, ...]) -> bool:
         """Whether an action would do something now: only then its key is shown."""

@@ -27,7 +27,7 @@ WAITING = "waiting for you"
 _FOLDS = ("rate", "cost", "sandbox", "branch", "place", "model")
 """What goes when room is short, first to last; the state and the mode always stay."""
 _UNCONFINED_FOLDS = ("rate", "cost", "branch", "place", "model", "sandbox")
-"""The same where commands are not confined as people expect: that is not left out unsaid."""
+"""The same where commands are not confined as expected: that must stay on screen."""
 
 
 class StatusLine(Widget):
@@ -86,11 +86,11 @@ class StatusLine(Widget):
         self.notice = f"Retry {attempt} in {wait_seconds:.0f} s: {brief}"
 
     def begin_step(self) -> None:
-        """The model is asked now."""
+        """A step began: the model is being asked."""
         self._step_began = monotonic()
 
     def show_rate(self, tokens: int) -> None:
-        """The model wrote so many tokens since the step began."""
+        """Show how fast the model writes: tokens since the step began."""
         seconds = monotonic() - self._step_began
         if tokens and seconds > 0:
             self.rate = f"{max(1, round(tokens / seconds)):,} tok/s"
@@ -155,7 +155,7 @@ class StatusLine(Widget):
         )
 
     def _mode(self) -> Content:
-        """What runs without asking; auto is never quiet."""
+        """The approval mode; auto is never drawn quietly."""
         style = {"ask": "$muted", "accept-edits": "$attention", "plan": "$user"}.get(self.mode)
         return Content.styled(MODE_WORDS[self.mode], style or "bold $danger")
 
@@ -164,7 +164,7 @@ class StatusLine(Widget):
         return Content.styled(f"{self.background} in background" * bool(self.background), "$user")
 
     def _facts(self, room: int) -> Content:
-        """What there is room for, with what matters least gone first."""
+        """The facts that fit; what matters least is dropped first."""
         facts = {
             "sandbox": first_line(self.sandbox, 24),
             "place": first_line(self.place, 24),

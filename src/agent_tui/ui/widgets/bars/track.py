@@ -23,7 +23,7 @@ _COLOURS = {"compaction": "$compaction", "change": "$checkpoint"}
 
 
 class Track(Widget, can_focus=True):
-    """Bars over a pointer; says where the user wants to be.
+    """Bars over a pointer; posts where the user wants to go.
 
     Attributes:
         position: the moment that is shown.
@@ -85,7 +85,7 @@ class Track(Widget, can_focus=True):
         self.post_message(self.TurnWanted(step))
 
     def move_to(self, position: int) -> None:
-        """Go to a moment and tell who listens."""
+        """Go to a moment and post ``Moved``."""
         before = self.position
         self.position = position
         if self.position != before:

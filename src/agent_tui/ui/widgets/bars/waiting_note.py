@@ -22,7 +22,7 @@ class WaitingNote(Widget):
         self._question = question
 
     def show(self, question: str) -> None:
-        """Name another question."""
+        """Show another question."""
         if question != self._question:
             self._question = question
             self.refresh()

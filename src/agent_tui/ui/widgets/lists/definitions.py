@@ -42,7 +42,7 @@ class Definitions(Static):
         return len(self._lines_at(width))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Asked while the screen is laid out: its place and its text are never of two widths."""
+        """The rows it takes in ``width`` cells: layout and text must use the same width."""
         return self.rows_at(width)
 
     def render(self) -> Content:

@@ -1,4 +1,4 @@
-"""A text that is drawn again for whatever width it gets."""
+"""A text that is redrawn for whatever width it gets."""
 
 from __future__ import annotations
 

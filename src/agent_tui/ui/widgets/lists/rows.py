@@ -113,7 +113,7 @@ class Rows(ScrollView, can_focus=True):
         return self._steps_over is not None and self._steps_over(index)
 
     def show_rows(self, count: int, *, cursor: int | None = None) -> None:
-        """Take a new number of rows and draw everything again; the cursor stays where it can."""
+        """Show a new number of rows, all drawn again; the cursor stays where possible."""
         was_empty, self._count = not self._count, count
         self._forget_strips()
         self._fit()

@@ -35,7 +35,7 @@ class DiffColours:
         return self._languages.find(self._language) is not None
 
     def forget(self) -> None:
-        """The rows or the colours are others now."""
+        """The rows or the colours have changed."""
         self._pages.clear()
 
     def row(self, rows: Sequence[FoldedRow], index: int, variables: Mapping[str, str]) -> Content:

@@ -1,4 +1,4 @@
-"""Folding the text of an action into rows, only as far as somebody looks, with nothing hidden.
+"""Folding the text of an action into rows, only as far as is viewed, with nothing hidden.
 
 Long runs of blanks and of blank lines are named instead of drawn: nothing may be pushed out of
 sight by them. What takes no room on a terminal is spelled out.

@@ -1,4 +1,4 @@
-"""Two branches in one list: what both say once, folded; then each message beside its like."""
+"""Two branches in one list: what they share, folded; then matching messages side by side."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _STYLES = {"user": "$user", "agent": "$assistant", "tool": "$tool", "summary": "
 
 
 class Pairs(Rows):
-    """The aligned messages; where there is no room for both sides, one at a time."""
+    """The aligned messages; one side at a time where there is no room for both."""
 
     def __init__(self) -> None:
         super().__init__(empty=Content("Reading both branches…"), id="pairs")

@@ -103,7 +103,7 @@ class PastPreview(Preview):
         self._place: tuple[int, Content] | None = None
 
     def on_show(self) -> None:
-        """There is room for it now: show what is under the cursor."""
+        """The pane came into view: show what is under the cursor."""
         if self._place is not None:
             self.show_place(*self._place)
 

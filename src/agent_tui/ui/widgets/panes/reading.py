@@ -1,4 +1,4 @@
-"""A text to be read, plain or as Markdown: it scrolls, and words are found in it."""
+"""A scrolling text, plain or as Markdown, that can be searched."""
 
 from __future__ import annotations
 
@@ -133,15 +133,15 @@ class Reading(Rows):
         return True
 
     def step_in_found(self, _step: int) -> bool:
-        """False: a row is shown whole."""
+        """Always False: a match is one row, which is shown whole."""
         return False
 
     @property
     def place_in_found(self) -> tuple[int, int]:
-        """The first of one."""
+        """Always the first of one."""
         return 1, 1
 
     def stop_finding(self) -> None:
-        """Mark nothing any longer."""
+        """Remove the marks."""
         self._wanted, self._found = "", -1
         self.redraw()

@@ -1,4 +1,4 @@
-"""What is known of a session before it is opened."""
+"""What is known about a session before it is opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beside a wide conversation: what is to do, what changed, where to go back, what fills it."""
+"""The panel beside a wide conversation: todo list, changed files, checkpoints, context."""
 
 from __future__ import annotations
 

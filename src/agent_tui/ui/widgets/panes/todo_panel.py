@@ -1,4 +1,4 @@
-"""What the agent has to do, over the prompt: one row for each thing, or one row for all."""
+"""The todo list over the prompt: one row for each item, or one row for all."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TodoPanel(Widget, can_focus=False):
         self.fit()
 
     def drop_done(self) -> None:
-        """Another turn begins: a list of which all is done leaves."""
+        """Another turn begins: hide a list on which everything is done."""
         if all(item.state == "done" for item in self.items):
             self.show_items(())
 
@@ -50,7 +50,7 @@ class TodoPanel(Widget, can_focus=False):
         self.fit()
 
     def fit(self) -> None:
-        """Take as many rows as there are things to show."""
+        """Take as many rows as there are items to show."""
         self.styles.height = 1 + len(self._shown())
         self.refresh(layout=True)
 

@@ -1,4 +1,4 @@
-"""What an empty conversation shows: who it is, where it runs, with what, and what to do next."""
+"""What an empty conversation shows: the name, the folder, the model, and what to do next."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Welcome(Widget):
         return offered.index(self.chosen) if self.chosen in offered else -1
 
     def watch_suggestions(self) -> None:
-        """Take what was chosen before it was there; a row to which nothing came chooses nothing."""
+        """Take a suggestion chosen before it had loaded; an empty row chooses nothing."""
         if not self.suggestions or self.chosen not in _WAITING:
             return
         place, given = _WAITING.index(self.chosen), self._given
@@ -118,11 +118,11 @@ class Welcome(Widget):
             self.choose()
 
     def forget_early(self) -> None:
-        """Leave alone what was taken before it was there: the user did something else since."""
+        """Drop a suggestion chosen before it had loaded: the user has done something else since."""
         self._is_early = False
 
     def move(self, step: int) -> None:
-        """Go to the next suggestion or the one before; up from the first leaves them."""
+        """Move to the next or previous suggestion; up from the first deselects."""
         self.forget_early()
         offered = self.offered
         to = self.cursor + step
@@ -132,7 +132,7 @@ class Welcome(Widget):
         self.chosen = offered[to] if to >= 0 else None
 
     def take_key(self, key: str) -> bool:
-        """Do what a key of an empty prompt means here; False where it means nothing."""
+        """Handle a key of the empty prompt; False if it means nothing here."""
         match key:
             case "down":
                 self.move(1)

@@ -50,7 +50,7 @@ class Searched(Protocol):
         ...
 
     def stop_finding(self) -> None:
-        """Mark nothing any longer."""
+        """Remove the marks."""
         ...
 
 
@@ -64,7 +64,7 @@ async def find_text_in(timeline: Searched, prompt_box: Widget, text: str = "") -
 
 
 class FindBar(Horizontal):
-    """Hidden until it is opened; arrows and Enter go from find to find, Esc closes.
+    """Hidden until opened; arrows and Enter move between matches, Esc closes.
 
     Args:
         is_hinted: whether the screen says elsewhere that Esc closes it.
@@ -73,11 +73,11 @@ class FindBar(Horizontal):
     BINDINGS = [Binding("escape", "close", "close", key_display="Esc")]
 
     class Closed(Message):
-        """The user is done with finding."""
+        """The user closed the find bar."""
 
     @dataclass
     class WholeWanted(Message):
-        """The text that was found is to be read where all of it is shown."""
+        """The user wants the match shown in the whole text."""
 
         text: str
 
@@ -98,7 +98,7 @@ class FindBar(Horizontal):
         yield self._count
 
     def start(self, searched: Searched, text: str = "") -> None:
-        """Take the keys and find in this."""
+        """Take the focus and search in this."""
         self._searched = searched
         self.display = True
         self._line.value = text or self._line.value
@@ -106,7 +106,7 @@ class FindBar(Horizontal):
         self._search(self._line.value)
 
     def action_close(self) -> None:
-        """Hide again; what was found stays in view."""
+        """Hide again; the match stays in view."""
         self.display = False
         self._search("")
         if self._searched is not None:

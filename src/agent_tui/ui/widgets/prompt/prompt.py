@@ -84,7 +84,7 @@ class Prompt(TextArea, inherit_bindings=False):
         self.set_interval(_REST_SECONDS, self._rest_unless_used)
 
     def _rest_unless_used(self) -> None:
-        """Stop blinking where nobody types: it is most of what an idle program costs."""
+        """Stop the cursor blinking while nobody types: it is most of what an idle program costs."""
         if not self._was_used and self.cursor_blink:
             self._rests, self.cursor_blink = True, False
         self._was_used = False
@@ -95,7 +95,7 @@ class Prompt(TextArea, inherit_bindings=False):
             self._rests, self.cursor_blink = False, True
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Style nothing: only the frame looks different, and Textual sees to that."""
+        """Restyle nothing: only the frame looks different, and Textual handles that."""
 
     def on_focus(self) -> None:
         self._wake()
@@ -145,7 +145,7 @@ class Prompt(TextArea, inherit_bindings=False):
         return bool(self.text) or key not in self.screen.active_bindings
 
     def begin_typing(self) -> None:
-        """What is pressed next is typed, whatever it was before."""
+        """Switch to insert mode if Vim's keys are in use."""
         if self._vim is not None and self.is_commanding:
             self._vim.mode = "insert"
             self.post_message(self.ModeChanged())
@@ -186,7 +186,7 @@ class Prompt(TextArea, inherit_bindings=False):
         self.move_cursor(self.document.end if at_end else (0, len(self.document.get_line(0))))
 
     def delete_token(self, token_before: Callable[[str, int], str]) -> bool:
-        """Delete what stands for a folded paste before the cursor; False where nothing does."""
+        """Delete the token of a folded paste before the cursor; False if there is none."""
         row, column = self.cursor_location
         token = token_before(self.document.get_line(row), column)
         if not token or self.selected_text:

@@ -57,7 +57,7 @@ class PromptBox(Vertical):
             self.name, self.argument = name, argument
 
     class Edited(Message):
-        """What stands in the prompt changed."""
+        """The text in the prompt changed."""
 
     class SearchLeft(Message):
         """Esc ended the search of earlier prompts."""
@@ -127,7 +127,7 @@ class PromptBox(Vertical):
         self._prompt.use_vim()
 
     def hold_cursor(self) -> None:
-        """Let the cursor stand still."""
+        """Stop the cursor from blinking."""
         self._prompt.cursor_blink = False
 
     def set_own_commands(self, prompts: Mapping[str, str]) -> None:
@@ -222,7 +222,7 @@ class PromptBox(Vertical):
         return self._completion
 
     def dismiss_completions(self) -> None:
-        """Offer nothing any longer for what is typed."""
+        """Close the completion list."""
         if self._completion is not None:
             self._completion.dismiss()
 

@@ -104,7 +104,7 @@ class PromptFrame(Horizontal):
         yield from self.parts
 
     def show_all(self) -> None:
-        """Say everything again, in the room that there is now."""
+        """Draw all its texts again, for its present size."""
         self._show_title()
         self._show_hint()
 

@@ -23,7 +23,7 @@ class PromptQueue(Widget, can_focus=False):
 
     @dataclass
     class Withdrawn(Message):
-        """A prompt shall wait no more; ``edit``: it goes back into the prompt."""
+        """A queued prompt is withdrawn; ``edit``: it goes back into the prompt."""
 
         text: str
         edit: bool
@@ -44,7 +44,7 @@ class PromptQueue(Widget, can_focus=False):
         self._show()
 
     def remove_prompt(self, prompt: str) -> bool:
-        """A prompt was told or withdrawn; False where none of this text waited."""
+        """Remove a prompt that was sent or withdrawn; False if none with this text waited."""
         if prompt not in self._prompts:
             return False
         self._prompts.remove(prompt)

@@ -156,7 +156,7 @@ class BlockCursor(SelectableBlocks):
         self.place(self._reading.nearest(top))
 
     def action_move_prompt(self, step: int) -> None:
-        """Move the cursor to the next (or previous) thing the user said."""
+        """Move the cursor to the next (or previous) prompt."""
         start = self._cursor
         if start is None:
             start = view[-1 if step < 0 else 0][0] if (view := self._reading.view) else 0
@@ -170,7 +170,7 @@ class BlockCursor(SelectableBlocks):
             index += step
 
     def action_page(self, step: int) -> None:
-        """Scroll by a screen, a little of it kept for the eye."""
+        """Scroll by a screen, keeping a few rows in view."""
         self._cursor = None
         self.scroll_rows(step * max(1, self.view_height - 2))
         self.set_timer(_PAUSE_SECONDS, lambda: self.draw_ahead(step))

@@ -1,6 +1,6 @@
 """Finding text in the conversation: in folded blocks and in those nobody has seen as well.
 
-What compares text is imported when somebody looks for one: no first answer waits for it.
+What compares text is imported at the first search, so that the first answer need not wait for it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class FoundText(BlockCursor):
         return found
 
     def stop_finding(self) -> None:
-        """Mark nothing any longer."""
+        """Remove the marks."""
         self._wanted = ""
         self._forget_found()
         self.paint()

@@ -54,7 +54,7 @@ class Heights:
         return rows is not None and bool(rows[index % CHUNK] & _EXACT)
 
     def set_exact(self, index: int, rows: int) -> None:
-        """A block was drawn: it takes this many rows."""
+        """Set the rows of a block that was drawn."""
         chunk = self._chunk(index // CHUNK)
         change = rows - (chunk[index % CHUNK] & ~_EXACT)
         chunk[index % CHUNK] = rows | _EXACT

@@ -64,7 +64,7 @@ class OpenAnswer:
         self._changed = True
 
     def end_thinking(self) -> None:
-        """Something else comes now: the thinking took until here."""
+        """The reasoning ended: something else follows."""
         if self._thinking_since is not None:
             self._thought_seconds += monotonic() - self._thinking_since
             self._thinking_since = None
@@ -91,7 +91,7 @@ class OpenAnswer:
         return AssistantBlock(text, self._whole_thinking(), thought_seconds=seconds)
 
     def place(self, canvas: Canvas, width: int) -> None:
-        """Draw on this canvas from now on, everything again."""
+        """Draw on this canvas from now on, starting over."""
         self._canvas, self._width = canvas, width
         self._writer = MarkdownWriter(canvas)
         self._fed = self._final_lines = self._final_drawn = 0

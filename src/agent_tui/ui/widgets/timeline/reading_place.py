@@ -45,7 +45,7 @@ class ReadingPlace:
         return all(not self._blocks.height(block) for block in later)
 
     def go_to(self, place: Place, height: int) -> None:
-        """The reader goes to a place; so far down that the end is in view, it is followed.
+        """Move to a place; if the end comes into view there, it is followed.
 
         ``height``: the rows of the window; 0 where it has none yet.
         """
@@ -55,7 +55,7 @@ class ReadingPlace:
             self._place, self.follows = self.top, self.shows_end
 
     def stay(self, height: int) -> None:
-        """Blocks or the window changed: have the place at the top as before, or the end in view."""
+        """After blocks or the window changed, keep the place at the top, or the end in view."""
         if not height:
             return
         self.follows = self.follows or not len(self._blocks)
@@ -67,13 +67,13 @@ class ReadingPlace:
             self._fill(self._place, height)
 
     def nearest(self, place: Place) -> Place:
-        """A place, or the last that there is now: of its block, of all blocks."""
+        """The place itself, or the nearest that still exists."""
         index = max(0, min(place[0], len(self._blocks) - 1))
         height = self._blocks.height(index) if len(self._blocks) else 0
         return index, max(0, min(place[1], height - 1))
 
     def move_blocks(self, count: int) -> None:
-        """So many blocks came before all others."""
+        """So many blocks were inserted before all others."""
         self._place = self._place[0] + count, self._place[1]
 
     def renumber(self, moved: Mapping[int, int]) -> None:

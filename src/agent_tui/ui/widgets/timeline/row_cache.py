@@ -34,7 +34,7 @@ class RowCache:
             self._held_rows -= len(oldest) + 1
 
     def forget(self, index: int) -> None:
-        """A block changed."""
+        """Drop the rows of a block that changed."""
         for expanded in (False, True):
             for active in (False, True):
                 self._drop((index, expanded, active))

@@ -24,7 +24,7 @@ _EIGHTHS = 8  # Textual draws a scroll bar to the eighth of a cell
 
 
 class ThumbBar(ScrollBar):
-    """Textual's vertical scroll bar; moving its thumb draws a few cells instead of all."""
+    """Textual's vertical scroll bar, but moving its thumb redraws a few cells instead of all."""
 
     @dataclass
     class SpotPressed(Message):

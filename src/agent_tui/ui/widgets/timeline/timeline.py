@@ -95,7 +95,7 @@ class Timeline(FoundText, can_focus=True):
         markdown: bool = False
 
     class FindWanted(Message):
-        """A key asks for the line that finds text."""
+        """A key asks for the find bar."""
 
     @dataclass
     class CheckpointPressed(Message):
@@ -173,7 +173,7 @@ class Timeline(FoundText, can_focus=True):
         self.show_change()
 
     def clear(self) -> None:
-        """Show nothing."""
+        """Remove everything."""
         self.load(())
 
     def settle(self, records: Sequence[Record] | None = None) -> None:
@@ -205,7 +205,7 @@ class Timeline(FoundText, can_focus=True):
         self.show_change()
 
     def discard(self, index: int) -> None:
-        """Take a live block away; the indexes of those after it sink by one."""
+        """Remove a live block; the indexes of those after it go down by one."""
         self._soon.clear()
         self._blocks.remove(index)
         self._hovered = self._found = None
@@ -263,7 +263,7 @@ class Timeline(FoundText, can_focus=True):
     # Moving and acting.
 
     def action_view(self, find: str = "") -> None:
-        """Have the block under the cursor shown by itself, whole, and a text found in it."""
+        """Ask for the block under the cursor on a screen of its own, with a text found in it."""
         block = None if self._cursor is None else self._blocks.block(self._cursor)
         if (text := self._text_at_cursor()) or media_of(block):
             is_task = isinstance(block, ToolBlock) and block.name == "task" and not find
@@ -274,7 +274,7 @@ class Timeline(FoundText, can_focus=True):
         return action != "open" if self.has_menu else action not in ("menu", "quote", "find")
 
     def action_quote(self) -> None:
-        """Have the block under the cursor quoted in the prompt."""
+        """Ask for the block under the cursor to be quoted in the prompt."""
         if text := self._text_at_cursor():
             self.post_message(self.QuoteWanted(text))
 
@@ -283,7 +283,7 @@ class Timeline(FoundText, can_focus=True):
         return "" if block is None or is_marker(block) else plain_text(block)
 
     def action_find(self) -> None:
-        """Have the conversation's line for finding opened."""
+        """Ask for the find bar."""
         self.post_message(self.FindWanted())
 
     def action_copy(self) -> None:
