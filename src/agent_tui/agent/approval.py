@@ -116,7 +116,7 @@ class Approvals:
 
     @property
     def single_actions(self) -> int:
-        """How many exact actions, not covered by a rule, are allowed for the session."""
+        """How many exact actions, beside the rules, are allowed for the session."""
         return len(self._allowed)
 
     def revoke_single_actions(self) -> None:

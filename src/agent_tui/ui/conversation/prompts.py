@@ -176,7 +176,7 @@ class Prompts:
         self._drafts.keep()
 
     def give_back(self, unsaid: Sequence[str]) -> None:
-        """Put prompts that were never taken up back into the box, to be edited."""
+        """Return prompts that no step has taken up to the box, to be edited."""
         prompt_box = self._panes.prompt_box
         for prompt in unsaid:
             prompt_box.queue.remove_prompt(prompt)
