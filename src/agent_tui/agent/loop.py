@@ -151,7 +151,7 @@ class Agent:
         return False
 
     def take_steers(self) -> list[str]:
-        """Take back the messages that no step has taken yet; they will not be sent."""
+        """Withdraw and return the messages that no step has taken yet."""
         steers = list(self._steers)
         self._steers.clear()
         return steers

@@ -1,4 +1,4 @@
-"""The engine: all that a front-end is given, over what a run is made of."""
+"""The engine: everything that a front-end is given."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ONLY_READING = "it was opened read-only"
 
 
 class Engine:
-    """All that a front-end is given; ``assemble`` it in a thread behind the first frame.
+    """Everything that a front-end is given; ``assemble`` it in a thread after the first frame.
 
     Attributes:
         launch: what the command line asked for.
@@ -67,7 +67,7 @@ class Engine:
         """Read the settings, and make the provider and the store; raises ConfigError."""
         return cls(assemble_run(launch))
 
-    # What no first answer needs is loaded when it is first asked for.
+    # What the first answer does not need is loaded when it is first used.
 
     @cached_property
     def stored(self) -> StoredSessions:
@@ -142,14 +142,14 @@ class Engine:
         return await self._opening.open(await self._store.open(found))
 
     async def open_in_its_folder(self, session: LiveSession) -> LiveSession:
-        """Open a session again, to work in the wide folder that it names: a person agreed."""
+        """Reopen a session in the wide folder that it names, after the person agreed."""
         if session.wide_folder is not None:
             self._opening.accept_folder(session.wide_folder)
         await session.close()
         return await self.open_session(session.session_id)
 
     async def read_session(self, session_id: str) -> LiveSession:
-        """Open a session only to look at it: nothing is locked or written, whoever has it open."""
+        """Open a session read-only: nothing is locked or written, whoever has it open."""
         folder = await self.stored.find_folder(session_id)
         return await self._opening.open(await self._store.open_folder(folder, _ONLY_READING))
 
@@ -180,7 +180,7 @@ class Engine:
         await self.connections.warm()
 
     async def close_session(self, session: LiveSession) -> None:
-        """Close a session; one in which nothing was ever said leaves nothing behind."""
+        """Close a session; one in which nothing was said leaves no trace."""
         empty, session_id = session.view.is_empty and not session.read_only, session.session_id
         await session.close()
         if empty and not await session.view.archives():

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 _LAST_CAPTURE_SECONDS = 2.0
-"""How long closing waits for files that are still captured; the next opening finds the rest."""
+"""Seconds to wait on closing for captures under way; the next opening finds the rest."""
 
 
 class LiveSession:
-    """A session that a front-end holds open.
+    """An open session, as a front-end uses it.
 
     Attributes:
         view: how it is looked at.
@@ -78,7 +78,7 @@ class LiveSession:
         is_kept = self._log.on_disk and not self.view.is_empty
         return self._log.folder / "pasted" if is_kept else None
 
-    # What no first answer needs is loaded when it is first asked for.
+    # What the first answer does not need is loaded when it is first used.
 
     def _load_files(self) -> SessionFiles:
         from agent_tui.runtime.files.session_files import SessionFiles
@@ -94,7 +94,7 @@ class LiveSession:
         return Operations(self.view, self._parts, self._gate, self.files)
 
     operations = cached_property(_load_operations)
-    """Everything that changes it and can be undone."""
+    """The operations that change it and can be undone."""
 
     def _load_compacting(self) -> Compacting:
         from agent_tui.runtime.operations.compacting import Compacting
@@ -110,7 +110,7 @@ class LiveSession:
         return Aside(self._parts)
 
     aside = cached_property(_load_aside)
-    """Side questions, which leave no trace."""
+    """Side questions, which are stored nowhere."""
 
     @property
     def tools(self) -> tuple[ToolSchema, ...]:
@@ -170,7 +170,7 @@ class LiveSession:
     ) -> Callable[[], None]:
         """Hear every event of this session; call the result to stop.
 
-        A listener that raises hears nothing more, and ``dropped`` is told why.
+        A listener that raises is dropped, and ``dropped`` is called with why.
         """
         return self._parts.wire.subscribe(listener, dropped)
 
@@ -212,11 +212,11 @@ class LiveSession:
         self._parts.now.agent.steer(prompt)
 
     def withdraw_steer(self, prompt: str) -> bool:
-        """Send a message that waits no more; False where it has been taken up already."""
+        """Drop a message that is still waiting; False if a step has taken it already."""
         return self._parts.now.agent.withdraw_steer(prompt)
 
     def take_steers(self) -> list[str]:
-        """What was sent to a turn that ended before it could join: for the prompt."""
+        """Withdraw and return the messages that no step took, for the prompt."""
         return self._parts.now.agent.take_steers()
 
     async def warm(self) -> None:
@@ -230,18 +230,18 @@ class LiveSession:
             self.notices.append(told)
 
     async def follow(self) -> Literal["", "grown", "replaced"]:
-        """Take in what another process wrote: nothing, more of the same path, or another log."""
+        """Catch up with another process: nothing, more of the same path, or another log."""
         before = self._log.state.entries
         if not await self._log.reload():
             return ""
         return "grown" if self._log.state.entries is before else "replaced"
 
     async def is_free(self) -> bool:
-        """Whether the window that kept this one from writing was closed: open it again to write."""
+        """Whether the window that prevented writing has closed; reopen the session to write."""
         return await self._log.is_free()
 
     async def close(self) -> None:
-        """End its commands, write what the disk had refused, and release the session's lock."""
+        """End its commands, write what the disk refused earlier, and release the session's lock."""
         await self._parts.equipment.commands.close()
         await self._parts.equipment.watch.idle(_LAST_CAPTURE_SECONDS)
         await self._parts.now.agent.flush()

@@ -1,4 +1,4 @@
-"""A session opened over its log: assembled, with what its user should know of it."""
+"""Opening a session over its log: assembled, with what its user should know."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Opening:
         return session
 
     def accept_folder(self, folder: Path) -> None:
-        """Let sessions work in a folder, however wide: a person said so."""
+        """Let sessions work in a folder, however wide, as a person decided."""
         self._builder.accept_folder(folder)
 
     async def _assemble(self, log: SessionLog) -> LiveSession:
@@ -60,7 +60,7 @@ class Opening:
         return session
 
     async def _tell_folder(self, log: SessionLog) -> None:
-        """Say where the session does not work in the folder that its log names."""
+        """Say if the session does not work in the folder that its log names."""
         folder = self._builder.workspace_of(log)
         if wide := self._builder.wide_folder(log):
             log.notices.append(

@@ -15,7 +15,7 @@ _MARKED = re.compile(r"context\.jsonl\.([1-9][0-9]{0,17})\.tmp")
 
 
 def archive_path(folder: Path, number: int) -> Path:
-    """Where archive ``number`` of a session is, or would be."""
+    """The path of archive ``number`` of a session, existing or not."""
     return folder / f"{LIVE}.{number}"
 
 

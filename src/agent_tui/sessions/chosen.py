@@ -1,4 +1,4 @@
-"""What a person chose for a session: it outlives the part of the log in which it was chosen."""
+"""What a person chose for a session; it outlives the part of the log that says so."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Chosen:
         return cls(state.title, ModelRecord(state.provider, state.model), labels)
 
     def and_then(self, records: Iterable[Record]) -> Chosen:
-        """What is in force when some more records are written."""
+        """What is in force after some more records."""
         chosen = self
         for record in records:
             match record:

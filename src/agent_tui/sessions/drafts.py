@@ -1,6 +1,6 @@
 """The small file beside the log that keeps what was typed and what waits.
 
-It is a convenience, not a record: a file that cannot be read is as good as none.
+A convenience, not a record: a file that cannot be read counts as missing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whose archive a number in a log means: the session's own, or that of one it descends from.
+"""Whose archive a number in a log refers to: the session's own, or an ancestor's.
 
 A fork begins with records of another session, and these name archives of that session. The fork's
 header says so, ``"parent": {"session_id": ..., "archives": {id: number}}``: up to which number
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from agent_tui.core.records import CompactionRecord, Record, RevertRecord, SessionHeader
 
 SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""What a session may be called: never a path."""
+"""A valid session id: never a path."""
 
 _HIGHEST = 10**15  # what is higher is damage, and must not use the numbers up
 
@@ -33,7 +33,7 @@ def inherited_archives(header: SessionHeader | None) -> dict[str, int]:
 def bequeathed_archives(
     header: SessionHeader | None, session_id: str, records: Iterable[Record]
 ) -> dict[str, int]:
-    """What a new session inherits that is made of some records of another one."""
+    """The archives that a fork inherits from the session it is made from."""
     inherited = inherited_archives(header)
     number = highest_number(None, records)
     if number > max(inherited.values(), default=0):
@@ -42,7 +42,7 @@ def bequeathed_archives(
 
 
 def holder_of(header: SessionHeader | None, number: int) -> str:
-    """The session whose archive a number means in a log; empty for the log's own session."""
+    """The session whose archive a number in a log refers to; empty for its own."""
     inherited = inherited_archives(header).items()
     return min(((upto, name) for name, upto in inherited if number <= upto), default=(0, ""))[1]
 

@@ -19,12 +19,12 @@ from agent_tui.sessions.disk import FILE_MODE, open_regular, translate_os_error
 LOCK = "context.jsonl.lock"
 OWNER = "context.jsonl.owner"
 OPEN_ELSEWHERE = "it is open in another window"
-"""Why this window cannot write a session, in words that fit where a line is short."""
+"""Why this window cannot write a session, in a few words for a short line."""
 _AT_ONCE = fcntl.LOCK_EX | fcntl.LOCK_NB
 _FIRST_PAUSE_SECONDS = 0.0005
 _LONGEST_PAUSE_SECONDS = 0.02
 GLANCE_SECONDS = 0.02
-"""How long a claim waits for who only looks whether a session is free."""
+"""Seconds that a claim waits for another process that only checks whether a session is free."""
 
 
 class FolderLock:
@@ -68,7 +68,7 @@ class FolderLock:
         )
 
     def _name_holder(self) -> str:
-        """Who holds the lock: as the kernel knows it, or else the session's owner, if not we."""
+        """Who holds the lock: as the kernel knows it, or else the session's owner, if another process."""
         pid = find_holder(self._descriptor)
         if pid is not None:
             return f" (pid {pid})"
@@ -83,7 +83,7 @@ class FolderLock:
             self.close()  # that frees it too
 
     def close(self) -> None:
-        """Give up the descriptor, and with it the lock if it was held."""
+        """Close the descriptor, releasing the lock if it was held."""
         _close(self._descriptor)
         self._descriptor = -1
 
@@ -96,9 +96,9 @@ class Ownership:
         self._descriptor = -1
 
     def claim(self, since: str) -> bool:
-        """Take the right if nobody has it, leaving pid and time for the next who asks.
+        """Take the right if it is free, leaving pid and time for the next one who asks.
 
-        Tries again for a moment: who only looks whether it is free holds it just as long.
+        Retries for a moment: a process that only checks whether it is free holds it that long.
         """
         patience = time.monotonic() + GLANCE_SECONDS
         while not (owned := self._try_claim()) and time.monotonic() < patience:

@@ -53,7 +53,7 @@ _NO_HARD_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EMLINK, er
 
 
 class Durability(Enum):
-    """What a write survives once it is acknowledged."""
+    """What a write survives once it has been acknowledged."""
 
     D0 = "process"
     D1 = "power"
@@ -99,7 +99,7 @@ class LogFile:
         self.highest_number = 0  # that the log names; an archive of that number may be elsewhere
 
     def append(self, data: bytes, durability: Durability) -> Landing:
-        """Add whole lines behind the log; when it returns they are as durable as asked.
+        """Append whole lines; on return they are as durable as asked.
 
         Raises:
             SessionBusy: another process holds the lock.
@@ -148,18 +148,18 @@ class LogFile:
             raise
 
     def _flush_names(self, inode: int) -> None:
-        """Make the names durable by which the log is found: whoever gave them may have died."""
+        """Make the names durable by which the log is found: whoever created them may have died."""
         for folder in (self.folder, *self._above):
             sync_folder(folder)
         self._named_inode = inode
 
     @property
     def left_at(self) -> tuple[int, int]:
-        """Inode and size of the log as the last change here left it."""
+        """Inode and size of the log as the last change by this process left it."""
         return self._left_at
 
     def replace(self, build: Build) -> int:
-        """Put a new log in the place of the live one, which becomes an archive, in one step.
+        """Replace the live log, which becomes an archive, in one atomic step.
 
         Returns:
             The number of the archive.
@@ -241,7 +241,7 @@ class LogFile:
         return self._open_recovered(flags)
 
     def _move_to_new_file(self, log: OpenLog) -> None:
-        """Leave a file that the disk once failed to flush: its bytes go into a sound one."""
+        """Move the bytes out of a file that the disk once failed to flush, into a sound one."""
         try:
             self._left_at = _NOWHERE
             inode, _ = _write_file(self.temporary, [Span(log[0], 0, log[1])])
@@ -290,7 +290,7 @@ class LogFile:
             ) from error
 
     def _clear_traces(self, live_inode: int) -> None:
-        """Remove what a replacement left that did not reach its commit; idempotent."""
+        """Remove what an uncommitted replacement left behind; idempotent."""
         for number in archive_numbers(self.folder):
             archive = archive_path(self.folder, number)
             if os.lstat(archive).st_ino == live_inode:
@@ -306,7 +306,7 @@ class LogFile:
 
 
 def create_log(folder: Path, pieces: Iterable[Piece]) -> None:
-    """Write the first log of an existing, empty folder: it is there whole, durably, or not at all.
+    """Write the first log of an existing, empty folder: wholly and durably, or not at all.
 
     Raises:
         StorageError: the disk refused, or the folder holds a log already.
@@ -352,7 +352,7 @@ def _write_file(path: Path, pieces: Iterable[Piece]) -> tuple[int, int]:
 
 
 def _merged(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Fewer and larger pieces: lines beside each other are copied as one."""
+    """The pieces joined where they are adjacent, so that fewer are copied."""
     last: Piece | None = None
     for piece in pieces:
         match last, piece:

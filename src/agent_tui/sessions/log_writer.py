@@ -54,7 +54,7 @@ class LogMark:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a write did: records behind the old state, or a whole new state in its place."""
+    """What a write did: records appended to the old state, or a new state in its place."""
 
     records: list[Record] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
@@ -105,7 +105,7 @@ class LogWriter:
         self._inode = inode
         self._size = state.size
         self._leaf = state.leaf_uuid
-        # Of all that was written, what the event loop has not settled yet included.
+        # The state of all that was written, including what the event loop has not settled yet.
         self._chosen = Chosen.of(state)
         acts: list[Record] = [*state.compactions, *state.reverts]
         self.file.highest_number = highest_number(state.header, acts)
@@ -117,7 +117,7 @@ class LogWriter:
         return Change(state=state, inode=inode)
 
     def catch_up(self) -> Change:
-        """Read the log again if it is not what was last seen here; an empty change if it is."""
+        """Read the log again if it is not as last seen here; otherwise an empty change."""
         with translate_os_errors("read", self.file.path):
             status = os.lstat(self.file.path)
         if (status.st_ino, status.st_size) == (self._inode, self._size):
@@ -312,7 +312,7 @@ def encode_records(
 
 
 def _keep(descriptor: int, entry: Entry, state: SessionState) -> Iterator[Piece]:
-    """Copy an entry of the old log into the new one."""
+    """Copy an entry of the old log into the new one, byte for byte."""
     span, newline = whole_line(descriptor, entry)
     state.apply(Entry(entry.record, state.size, entry.length + len(newline)))
     yield from (span, newline)

@@ -33,9 +33,9 @@ from agent_tui.sessions.session_summary import (
 
 MOST_MESSAGES = 1000
 MOST_BESIDE = 4 * MOST_MESSAGES
-"""What is written beside the messages: usage, checkpoints, what was done."""
+"""Records other than messages: usage, checkpoints, operations."""
 KEPT_SHARE = 0.8
-"""Of more than the most, this share of the most is kept: the newest."""
+"""When the limit is exceeded, this share of it is kept: the newest."""
 
 MOST_ARCHIVES = 10
 NOT_SAVED = (
@@ -162,11 +162,11 @@ class MemoryLog(SessionLog):
         return find_repeated([_summary(n, state, acts.get(n)) for n, state in kept], said)
 
     def archive_file(self, number: int) -> Path:
-        """Never: archives are in memory here."""
+        """Never succeeds: archives are in memory here."""
         raise UnknownArchive(f"Archive {number} of this session is kept in memory only.")
 
     def archive_files(self) -> dict[int, Path]:
-        """None: archives are in memory here."""
+        """Always empty: archives are in memory here."""
         return {}
 
     def read_archive(self, number: int) -> SessionState:
@@ -185,7 +185,7 @@ class MemoryLog(SessionLog):
         return pruned
 
     async def reload(self) -> bool:
-        """Nobody else writes it."""
+        """Nothing to catch up with: no other process writes it."""
         return False
 
     async def fork(self, header: SessionHeader) -> SessionLog:
@@ -193,11 +193,11 @@ class MemoryLog(SessionLog):
         raise SessionError(_NO_DISK)
 
     async def is_free(self) -> bool:
-        """Nobody else has it."""
+        """Always true: no other window has it."""
         return True
 
     async def close(self) -> None:
-        """Nothing to finish: what the program holds of it goes with the program."""
+        """Nothing to finish: it ends with the program."""
 
 
 def _extend(state: SessionState, records: Sequence[Record]) -> list[Record]:

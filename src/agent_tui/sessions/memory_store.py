@@ -14,7 +14,7 @@ _WRITES_NOTHING = "this run writes nothing (--ephemeral)"
 
 
 class MemoryStore(SessionStore):
-    """Every session of a data folder to look at, and new ones that leave no trace in it."""
+    """Every session of a data folder, read-only, and new ones that leave no trace in it."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)

@@ -81,7 +81,7 @@ def plan_clean_copy(descriptor: int) -> CleanCopy:
 
 
 def is_sound(source: Path) -> bool:
-    """Whether a clean copy of a log would hold every line of it, the header aside."""
+    """Whether a clean copy of a log would hold every line of it except the header."""
     with reading(source) as (descriptor, _):
         copy = plan_clean_copy(descriptor)
     return copy.header is not None and len(copy.left_out) == 1

@@ -65,7 +65,7 @@ Item: TypeAlias = Entry | Damage
 
 
 class SessionState:
-    """What the records of a log add up to; ``apply`` is the only thing that changes it.
+    """The state that the records of a log add up to; only ``apply`` changes it.
 
     Every record hangs off the record before it, unless a ``_head`` moved the leaf in between: the
     active path leads from the first record to the leaf. Header, title, model, labels, compactions
@@ -171,7 +171,7 @@ class SessionState:
             place = jumps.get(place, place - 1)
 
     def apply(self, item: Item) -> None:
-        """Fold one more item, which lies behind all that were folded before."""
+        """Fold one more item, which comes after all that were folded before."""
         self.fold((item,))
 
     def fold(self, items: Iterable[Item]) -> None:
@@ -216,7 +216,7 @@ class SessionState:
             self._branched = True
 
     def _place_of(self, uuid: str) -> int | None:
-        """Where the last record of that id is; ids are looked up only where a log branches."""
+        """The place of the last record with that id; needed only where a log branches."""
         for place in range(self._placed, len(self._all)):
             known = self._all[place].record.stamp.uuid
             if known is not None:
@@ -382,7 +382,7 @@ def read_items(reader: LineReader, decode: Decode = decode_line) -> Iterator[Ite
 def parse_item(
     line: bytes | None, offset: int, length: int, decode: Decode = decode_line
 ) -> Item | None:
-    """What one line is, given without its newline: a record, damage, or nothing if it is blank.
+    """Parse one line, given without its newline: a record, damage, or nothing if it is blank.
 
     None stands for a line that is too long to be held; ``length`` counts the newline if there is
     one, so that a line as long as its bytes is one that was never finished.

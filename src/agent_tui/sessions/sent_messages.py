@@ -1,4 +1,4 @@
-"""Messages as providers take them: whatever a log holds, each call has its one answer."""
+"""Messages as providers accept them: whatever a log holds, each call has exactly one answer."""
 
 from __future__ import annotations
 

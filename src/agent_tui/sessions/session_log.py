@@ -58,7 +58,7 @@ class ForkPoint:
 
 
 StartFork: TypeAlias = Callable[[Path, ForkPoint, SessionHeader], Awaitable["SessionLog"]]
-"""How the store makes a new session out of a part of a log: ``SessionStore.fork``."""
+"""How the store makes a new session from part of a log: ``SessionStore.fork``."""
 
 
 class SessionLog:
@@ -102,7 +102,7 @@ class SessionLog:
         self._tail = LogWriter(self._file, state, inode)
 
     async def append(self, *records: Record, durability: Durability) -> list[Record]:
-        """Write records behind the log; returns them as written, stamped.
+        """Append records; returns them as written, stamped.
 
         Raises:
             SessionReadOnly, SessionBusy, StorageError: nothing was written.
@@ -191,7 +191,7 @@ class SessionLog:
         return list_archive_summaries(self.folder)
 
     def archive_file(self, number: int) -> Path:
-        """The archive that a number in this log means. Reads the disk.
+        """The archive that a number in this log refers to. Reads the disk.
 
         What was done before a fork is in an archive of the session in which it was done.
 
@@ -211,7 +211,7 @@ class SessionLog:
         )
 
     def archive_files(self) -> dict[int, Path]:
-        """Every archive that a number can mean here and that is there. Reads the disk.
+        """Every existing archive that a number here can refer to. Reads the disk.
 
         Those of sessions that this one was forked from are among them.
         """
@@ -227,7 +227,7 @@ class SessionLog:
         return files
 
     def read_archive(self, number: int) -> SessionState:
-        """What the archive holds that a number means here. Reads the disk.
+        """What the archive of a number holds. Reads the disk.
 
         Raises:
             UnknownArchive: no archive is meant by that number here, or it no longer exists.
@@ -323,7 +323,7 @@ class SessionLog:
         return change.archive
 
     def _settle(self, outcome: Outcome) -> None:
-        """Make memory show what the disk has; runs on the loop, in the order of the writes."""
+        """Update memory to match the disk; runs on the loop, in the order of the writes."""
         change = outcome.change
         self._has_written = self._has_written or bool(change.entries)
         if change.state is not None:

@@ -36,7 +36,7 @@ class Agents:
         self._known: dict[str, AgentSpec] = {}
 
     def names(self) -> list[str]:
-        """Every name, sorted. Reads the disk."""
+        """The name of every agent, sorted. Reads the disk."""
         return sorted({*agent_spec_names(), *self._own()})
 
     def find(self, name: str = DEFAULT_AGENT) -> AgentSpec:
@@ -66,7 +66,7 @@ class Agents:
         return self._known[file.path]
 
     def subagents_of(self, spec: AgentSpec) -> dict[str, str]:
-        """What each subagent of an agent is for, by its name."""
+        """What each subagent of an agent is for, by name."""
         return {name: self.subagent(spec, name).description for name in spec.subagents}
 
     def _find(self, name: str) -> SpecFile | None:

@@ -20,7 +20,7 @@ from agent_tui.tools.catalogue import builtin_tools
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What an engine works with.
+    """What an engine is assembled over.
 
     Attributes:
         launch: what the command line asked for.

@@ -75,13 +75,13 @@ class SessionBuilder:
         self._dropped: set[Rule] = set()
 
     def connection_for(self, log: SessionLog) -> Connection:
-        """The model that the session had, unless this run names another. Blocks."""
+        """The model that the session last asked, unless this run names another. Blocks."""
         if self._launch.model:
             return self._connections.default
         return self._connections.find(log.state.provider, log.state.model)
 
     def choose(self, name: str, provider: str, *, exact: bool = False) -> Connection | None:
-        """A model by the name that a person gave it; None where nobody can be asked. Blocks."""
+        """A model by the name that a person typed; None if its provider cannot be asked. Blocks."""
         return self._connections.choose(name, provider, exact=exact)
 
     def build(
@@ -135,7 +135,7 @@ class SessionBuilder:
         spec: AgentSpec,
         parent: SessionParts | None = None,
     ) -> Equipment:
-        """What a session has for good; with a ``parent``, one of its subagents."""
+        """What a session keeps for good; with a ``parent``, for one of its subagents."""
         workspace = self.workspace_of(log)
         made: list[SessionParts] = []
         approvals = parent.equipment.approvals if parent else self._approvals(wire, workspace)
@@ -264,7 +264,7 @@ class SessionBuilder:
         )
 
     def _drop_rule(self, rule: Rule) -> None:
-        """Allow something in no session any more, of this run or a later one. Blocks."""
+        """Remove a rule for this run and later ones. Blocks."""
         if not self._launch.demo:
             drop_rule(rule)
         self._dropped.add(rule)
@@ -281,14 +281,14 @@ class SessionBuilder:
         return offer
 
     def workspace_of(self, log: SessionLog) -> Path:
-        """Where the session's tools work: its own folder; for a demo, a new one."""
+        """The folder in which the session's tools work: its own; for a demo, a new one."""
         header = log.state.header
         if header is None or not header.cwd or self._launch.demo:
             return self.workspace
         return self.workspace if self.wide_folder(log) else Path(header.cwd)
 
     def wide_folder(self, log: SessionLog) -> Path | None:
-        """The folder that a log names, where it is wider than a project and nobody accepted it."""
+        """The folder that a log names, if it holds more than a project and was not accepted."""
         header = log.state.header
         if header is None or not header.cwd or self._launch.demo:
             return None
@@ -297,13 +297,13 @@ class SessionBuilder:
         return folder if is_wide else None
 
     def accept_folder(self, folder: Path) -> None:
-        """Let sessions of this run work in a folder, however wide: a person said so."""
+        """Let sessions of this run work in a folder, however wide, as a person decided."""
         self._accepted.add(folder)
 
     async def instruct(self, log: SessionLog, spec: AgentSpec | None = None) -> Instructions:
         """Write the system prompt where there is none, and say what it took from the project.
 
-        That is in a new session, or one whose process was killed before it came so far.
+        That is a new session, or one whose process was killed before it was written.
         """
         if log.read_only or log.state.system_prompt:
             return Instructions()

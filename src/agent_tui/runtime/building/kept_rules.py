@@ -28,7 +28,7 @@ class KeptRules:
         return tuple(Rule.parse(text) for text in texts)
 
     def change(self, rule: Rule, *, kept: bool) -> tuple[Rule, ...]:
-        """Add a rule or remove it, beside what other windows wrote; gives the rules there are now.
+        """Add or remove a rule, keeping what other windows wrote; returns the rules now in force.
 
         Raises:
             ConfigError: the file is wrong or cannot be written.
@@ -46,7 +46,7 @@ class KeptRules:
 
 
 def drop_rule(rule: Rule) -> None:
-    """Remove a rule from those that count everywhere, where the file has it. Blocks.
+    """Remove a rule that counts in every folder, if the file has it. Blocks.
 
     Raises:
         ConfigError: the file is wrong or cannot be written.

@@ -1,4 +1,4 @@
-"""What the settings say of a turn and of a compaction, as the agent and the context take it."""
+"""The limits of turns and amounts of compactions, from the settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def amounts_of(chosen: ContextSettings) -> CompactionAmounts:
 
 
 def unlimited_cost(settings: Settings, model: str, price: Price | None) -> str:
-    """That a limit of cost limits nothing, and what would help; empty where it does."""
+    """Why a cost limit has no effect, and what would help; empty if it has."""
     if price is not None or not settings.agent.max_cost:
         return ""
     return (
@@ -33,9 +33,9 @@ def limits_of(
     price: Price | None = None,
     check_parent: Callable[[], Ending | None] | None = None,
 ) -> Limits:
-    """How far a turn may go; a limit of 0 is none, and without a price there is none of cost.
+    """How far a turn may go; 0 is no limit, and without a price cost has no limit.
 
-    A subagent also ends where its parent must: what it takes counts there.
+    A subagent also ends when its parent must, towards whose limits its usage counts.
     """
     chosen = settings.agent
     more: list[Policy] = []

@@ -34,7 +34,7 @@ from agent_tui.tools.running_commands import RunningCommands
 class Equipment:
     """What a session has for good, whichever model it asks.
 
-    What was allowed, which files were seen and which commands run stays known in it.
+    It remembers what was allowed, which files were read and which commands run.
 
     Attributes:
         spec: the agent that it began with.
@@ -132,7 +132,7 @@ class CurrentParts:
         self.wire.emit(StatusChanged(self.gauge, None, self.now.model))
 
     async def note_model(self) -> None:
-        """Write down that this run asks another model than the log says, where it can be."""
+        """Record that this run asks another model than the log says, if the log can be written."""
         state, now = self.log.state, self.now
         was = (state.provider, state.model)
         if self.log.read_only or not all(was) or was == (now.provider, now.model):
@@ -153,7 +153,7 @@ class CurrentParts:
         return await self._change_model(name, here.provider, here.model, "", chosen)
 
     async def put_back_model(self, choice: ModelRecord, reason: str) -> str:
-        """Ask the model from before a choice again; returns its name."""
+        """Return to the model from before a choice; returns its name."""
         name = choice.before or ""
         chosen = await asyncio.to_thread(self._builder.choose, name, choice.provider)
         return await self._change_model(name, choice.provider, choice.model, reason, chosen)
@@ -161,7 +161,7 @@ class CurrentParts:
     async def _change_model(
         self, name: str, provider: str, model: str, reason: str, chosen: Connection | None
     ) -> str:
-        """Go from a model at a provider to another one; a record says both."""
+        """Change from one model at a provider to another; a record names both."""
         before = self.now
         to = (chosen.provider.name, chosen.model) if chosen is not None else (provider, name)
         was = model if to[0] == provider else f"{provider}/{model}"

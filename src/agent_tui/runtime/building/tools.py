@@ -1,4 +1,4 @@
-"""Which tools a session has: the built-in ones, those of servers, and those of its own past."""
+"""Which tools a session has: built-in, from MCP servers, and those about its own past."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agent_tui.tools.task import Task
 OfferTools = Callable[[], Sequence[AnyTool]]
 
 _PARENTS = frozenset({PRESENT_PLAN, "ask_user"})
-"""Tools that turn to the person: a subagent's parent has them."""
+"""Tools that ask the person something: a subagent leaves them to its parent."""
 
 
 def session_tools(

@@ -1,4 +1,4 @@
-"""The models of this run: whom a session asks, at which provider, and how much it may send."""
+"""The models of this run: which one a session asks, at which provider, with what window."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ class Connections:
         return connections
 
     def learn(self, listed: Iterable[ListedModel]) -> None:
-        """Take in what servers say of their models: windows and prices that nobody else knows."""
+        """Remember what servers say of their models: windows and prices not known otherwise."""
         self._listed |= {each.name: each for each in listed}
         default = self.default
         self.default = self._connect(default.provider, default.model)
 
     def refresh(self, settings: Settings) -> None:
-        """Use changed settings; providers are built again when they are asked. Blocks."""
+        """Use changed settings; providers are rebuilt when they are next asked. Blocks."""
         kept = self.default
         self._settings = settings
         self._providers = {kept.provider.name: kept.provider}
@@ -131,7 +131,7 @@ class Connections:
             raise ProviderError(NO_MODEL)
 
     def find(self, provider: str, model: str) -> Connection:
-        """A model that a log names; the default where its provider cannot be asked. Blocks."""
+        """The model that a log names; the default if its provider cannot be asked. Blocks."""
         found = self._provider(provider)
         if found is None or not model:
             return self.default
@@ -194,7 +194,7 @@ class Connections:
 
 
 def _ask_for_list(spec: ProviderSpec) -> tuple[ListedModel, ...]:
-    """What a server lists, soon; nothing where it does not answer: its first request tells why."""
+    """What a server lists; nothing if it does not answer soon: the first request tells why."""
     try:
         return asyncio.run(list_models(spec, find_key(spec), _LIST_SECONDS))
     except AgentTuiError:

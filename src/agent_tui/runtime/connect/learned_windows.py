@@ -1,4 +1,4 @@
-"""The context windows that servers told of by refusing: kept for each model, from run to run."""
+"""The context windows that servers named when refusing: kept by model, from run to run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LearnedWindows:
         return min(window, known) if known and window else window
 
     def learn(self, model: str, window: int) -> None:
-        """Keep what a refusal told of a model."""
+        """Keep the window that a refusal told of a model."""
         windows = self._read()
         if not self._keeps or window <= 0 or windows.get(model) == window:
             return

@@ -112,7 +112,7 @@ def _row(provider: str, listed: ListedModel, settings: Settings) -> ModelRow:
 
 
 def _mark(row: ProviderRow, default: str, settings: Settings) -> ProviderRow:
-    """Tell the default model; where a server lists nothing, it is the one of the settings."""
+    """Mark the default model; if a server lists nothing, it is the one of the settings."""
     models = row.models
     if row.trouble and default and all(model.model != default for model in models):
         models += (replace(_row(row.name, ListedModel(default), settings), listed=False),)

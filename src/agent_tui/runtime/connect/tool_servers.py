@@ -45,7 +45,7 @@ class ToolServers:
 
     @property
     def are_any(self) -> bool:
-        """Whether there is a server, or something is wrong with where one was named."""
+        """Whether there is a server, or something wrong with the settings of one."""
         return bool(self._specs or self.troubles)
 
     @cached_property
@@ -58,7 +58,7 @@ class ToolServers:
         return McpServers(self._specs, folder=_folder(), reserved=reserved)
 
     def start(self) -> None:
-        """Begin to start the servers, and return at once."""
+        """Start the servers in the background."""
         if self._specs:
             self._servers.start()
 
@@ -68,7 +68,7 @@ class ToolServers:
             await self._servers.settle()
 
     def listen(self, on_change: Callable[[], None]) -> None:
-        """Have a function called, on another thread, when a state or the tools are others."""
+        """Have a function called, on another thread, when a state or the tools change."""
         if self._specs:
             self._servers.on_change = on_change
 
@@ -84,7 +84,7 @@ class ToolServers:
         return [*self.troubles, *told]
 
     def offer(self) -> Callable[[], list[AnyTool]]:
-        """What gives one session the tools that there are, step by step."""
+        """A function that gives one session its tools, asked before each step."""
         if not self._specs:
             return list
         from agent_tui.mcp.search_tools import BorrowedTools
@@ -121,7 +121,7 @@ class ToolServers:
 
 
 def _say_trouble(status: ToolServerStatus) -> str:
-    """What is wrong with a server of tools, and how its changed tools are accepted."""
+    """What is wrong with an MCP server, and how to accept its changed tools."""
     if not status.changed:
         return status.detail
     name = status.name

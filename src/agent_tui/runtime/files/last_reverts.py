@@ -1,4 +1,4 @@
-"""Which revert of files an undo or a redo means: the newest that is not undone."""
+"""Which revert of files an undo or a redo applies to: the newest that is not undone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agent_tui.sessions.replay import Entry
 
 
 def find_undo(entries: Sequence[Entry]) -> WorkspaceRecord | None:
-    """The revert of files that an undo means; None where something else was done after it.
+    """The revert of files that an undo would undo; None if something else was done after it.
 
     What undid something is counted against it, as brackets are, so that undoing again goes one
     operation further back.
@@ -51,7 +51,7 @@ def find_undo(entries: Sequence[Entry]) -> WorkspaceRecord | None:
 
 
 def find_redo(entries: Sequence[Entry]) -> WorkspaceRecord | None:
-    """The undo of a revert of files that a redo means; None where something else is newer."""
+    """The undo of a revert of files that a redo would redo; None if something else is newer."""
     redone = 0
     for entry in reversed(entries):
         match entry.record:

@@ -57,7 +57,7 @@ class FilesReverted:
 
 
 class SessionFiles:
-    """What can be known and done about the files of one session; the caller does one at a time."""
+    """Queries and operations on the files of one session; the caller runs one at a time."""
 
     def __init__(self, log: SessionLog, watch: WorkspaceWatch, workspace: Path) -> None:
         self._log = log
@@ -79,7 +79,7 @@ class SessionFiles:
         return found.told if found else ""
 
     async def net_changes(self) -> tuple[FileDiff, ...]:
-        """The files that are not what they were, as far as that was seen; the disk is not read."""
+        """The files that differ from their first state, as captured; the disk is not read."""
         timeline = await self.timeline()
         return await asyncio.to_thread(count_net_changes, self._store, timeline)
 
@@ -187,7 +187,7 @@ class SessionFiles:
     def _notices(
         self, timeline: FileTimeline, captures: Sequence[WorkspaceRecord]
     ) -> tuple[tuple[str, ...], bool]:
-        """What a person should know first, and whether reverting files is unwise here."""
+        """Warnings before a revert, and whether reverting files is unwise here."""
         if refused := reason_refused(self._root):
             return (f"Files are not captured here: {refused}.",), True
         if not timeline.captures:
@@ -214,7 +214,7 @@ class SessionFiles:
         cause: ChangeCause = "revert",
         move: ConversationMove | None = None,
     ) -> FilesReverted:
-        """Do what was chosen from a plan, wholly or not at all.
+        """Carry out what was chosen from a plan, wholly or not at all.
 
         With ``move`` the conversation goes along: a crash at any moment leaves both halves or
         none, once the session is opened again.
@@ -290,12 +290,12 @@ class SessionFiles:
 
     @property
     def undoable(self) -> WorkspaceRecord | None:
-        """The revert of files that an undo means; None where something else was done after it."""
+        """The revert of files that an undo would undo; None if something else was done after it."""
         return find_undo(self._log.state.entries)
 
     @property
     def redoable(self) -> WorkspaceRecord | None:
-        """The undo of a revert of files that a redo means; None where something else is newer."""
+        """The undo of a revert of files that a redo would redo; None if something else is newer."""
         return find_redo(self._log.state.entries)
 
     def moved_by(self, record: WorkspaceRecord) -> int:

@@ -1,4 +1,4 @@
-"""What happens to the conversation in the same operation as a revert of files."""
+"""The conversation's half of an operation that also reverts files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ConversationMove:
         return {"reason": self.reason, "checkpoint": self.checkpoint, "archive": self.archive}
 
     async def make(self, log: SessionLog, operation: str) -> int:
-        """Do it, unless the log says that it is done; returns the archive of what was replaced."""
+        """Make the move, unless the log has it; returns the archive of what was replaced."""
         if done := archive_of(log, operation):
             return done
         if self.checkpoint is not None:

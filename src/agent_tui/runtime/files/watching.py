@@ -58,7 +58,7 @@ def watch_workspace(log: SessionLog, wire: Wire, workspace: Path | None) -> Work
 
 
 def tend_store(capture: Capture, timeline: FileTimeline) -> None:
-    """Keep what this session needs, a fork's past included; make room where all stores are full."""
+    """Protect the contents that this session needs, and free space when stores are full."""
     capture.store.keep(_needed(timeline))  # without a lock now, the next capture writes it down
     with suppress(AgentTuiError, OSError), capture.store.locked():
         capture.store.flush()  # or another window may delete them until the next capture

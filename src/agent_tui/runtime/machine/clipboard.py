@@ -73,7 +73,7 @@ def remove_temporary_pictures(still_named: str) -> None:
 
 
 def _save(data: bytes, ending: str, folder: Path | None) -> str:
-    """A file that only this user can read; the prompt attaches it when it is sent."""
+    """Save a picture in a file that only this user can read; sending the prompt attaches it."""
     with translate_os_errors("save the picture in", folder or Path(tempfile.gettempdir())):
         if folder is not None:
             folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""How the program is doing inside, for ``/debug``."""
+"""Internal statistics, for ``/debug``."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from agent_tui.context.cache import CacheStatistics, all_statistics
 
 
 def cache_statistics() -> list[CacheStatistics]:
-    """How each cache of the process is doing, by name."""
+    """Entries and hits of each cache of the process, by name."""
     return all_statistics()

@@ -44,7 +44,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Every check, in an order that tells causes before effects; blocks, touches no network."""
+    """Run every check, causes before effects; blocks, touches no network."""
     findings = [*_check_program(), _check_terminal(), *_check_data()]
     settings, finding = _check_settings()
     findings.append(finding)

@@ -1,4 +1,4 @@
-"""What a log says before a turn begins: how the last one ended, where this one runs, its name."""
+"""What is recorded before a turn: how the last one ended, where this one runs, its title."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def find_cut_off(parts: CurrentParts, view: SessionView) -> str:
 
 
 async def note_beginning(parts: CurrentParts, title: str, cut_off: str) -> None:
-    """Write down what changed since the turn before.
+    """Record what changed since the turn before.
 
     Args:
         parts: the session that has the turn.

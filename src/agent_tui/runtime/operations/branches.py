@@ -30,7 +30,7 @@ class Branches:
         self._log = parts.log
 
     async def go_to(self, place: TreePlace, reason: Literal["branch", "switch"]) -> OperationReport:
-        """Let the next message hang off an entry, in the log or in the archive that holds it."""
+        """Have the next message follow an entry, in the log or in the archive that holds it."""
         if place.is_present:
             raise SessionError("Already on this branch. Send a message to continue.")
         if place.session_id != self._log.folder.name:
@@ -84,7 +84,7 @@ class Branches:
     async def summarise(
         self, leaf: str, messages: Sequence[Message], on_text: Callable[[str], None]
     ) -> str:
-        """Have the model summarise a branch that was left, and tell it in the present one.
+        """Have the model summarise a branch that was left, and add that to the present one.
 
         Raises:
             SessionError: nothing was said there.

@@ -48,7 +48,7 @@ class Choices:
                 await self._write(LabelRecord(target, label, before))
 
     async def put_back(self, act: Choice, reason: Literal["undo", "redo"]) -> str:
-        """Choose again what was in force before a choice; returns a sentence that says so."""
+        """Restore what was in force before a choice; returns a sentence that says so."""
         async with self._gate:
             match act:
                 case TitleRecord(before=before):

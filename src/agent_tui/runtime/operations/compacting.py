@@ -23,7 +23,7 @@ _KEPT_DRAFTS = 8
 
 
 class Compacting:
-    """What the preview of a compaction asks of an open session."""
+    """Drafts of compactions, as the preview asks an open session for them."""
 
     def __init__(self, parts: CurrentParts, gate: Gate) -> None:
         self._parts = parts

@@ -1,4 +1,4 @@
-"""One thing at a time: what changes a session waits for what is under way, or is refused."""
+"""One operation at a time: what changes a session waits its turn, or is refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Gate:
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
-        """Act while nothing else does: what is acted on is what the operation before left.
+        """Hold the log alone: it is as the operation before left it.
 
         Raises:
             SessionReadOnly: the session cannot be written now.
@@ -50,7 +50,7 @@ class Gate:
 
     @asynccontextmanager
     async def paused(self) -> AsyncIterator[None]:
-        """Act alone, or while the turn that needs it waits for a review."""
+        """Hold the log alone, or while the turn that needs it waits for a review."""
         self.require_pause()
         async with self._lock:
             yield

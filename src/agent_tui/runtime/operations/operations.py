@@ -40,8 +40,8 @@ from agent_tui.runtime.stored.naming import name_copy
 class Operations:
     """The operations on one open session; memory equals disk after each.
 
-    All raise SessionReadOnly where the session cannot be written, and SessionError while a turn
-    is running. What has started is carried out, whatever is cancelled meanwhile.
+    All raise SessionReadOnly when the session cannot be written, and SessionError while a turn
+    is running. What has started is completed, even if its task is cancelled.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Operations:
         return await self._carry_out(lambda: self._restore(number, reason))
 
     async def branch(self, place: TreePlace) -> OperationReport:
-        """Let the next message hang off an entry; the prompt behind it comes back for editing."""
+        """Have the next message follow an entry; the prompt after it is returned for editing."""
         return await self._carry_out(lambda: self._branches.go_to(place, "branch"))
 
     async def switch_branch(self, end: TreePlace) -> OperationReport:
@@ -118,7 +118,7 @@ class Operations:
         return await self._carry_out(self._redo)
 
     async def revert_files(self, plan: RevertPlan, choice: Choice) -> FilesReverted:
-        """Do what was chosen from a plan of files; raises AgentTuiError, nothing changed."""
+        """Carry out what was chosen from a plan of files; raises AgentTuiError, nothing changed."""
         async with self._gate.alone():
             return await self._files.revert(plan, choice)
 
@@ -204,7 +204,7 @@ class Operations:
         return await settle(self._log.prune(keep))
 
     async def _carry_out(self, act: Callable[[], Awaitable[OperationReport]]) -> OperationReport:
-        """Do it, count what it moved, and tell of it."""
+        """Carry out an operation, count what it moved, and emit the event."""
 
         async def carry_out() -> OperationReport:
             before = self._messages()
@@ -287,7 +287,7 @@ class Operations:
         return [entry.record for entry in self._log.state.messages]
 
     def _with_prompt(self, report: OperationReport, before: Sequence[Record]) -> OperationReport:
-        """The report of a redo with the prompt that it removed again, to be edited again."""
+        """The report of a redo, with the prompt that it removed, to be edited."""
         return replace(report, prompt=checkpoints.prompt_removed(before, self._messages()))
 
     def _last_operation(self) -> str:

@@ -29,7 +29,7 @@ class Shell:
         self._wire = wire
 
     async def run(self, command: str) -> None:
-        """Run a command to its end; when cancelled, what it printed until then is kept."""
+        """Run a command to its end; if cancelled, what it had printed is kept."""
         fields = {"command": command, "timeout_seconds": _LONGEST_SECONDS}
         call = ToolCall(SHELL, "run_command", json.dumps(fields))
         self._wire.emit(ShellBegan(command))

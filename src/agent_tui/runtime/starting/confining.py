@@ -1,4 +1,4 @@
-"""What a run keeps the agent from: limits of commands, and folders that no project is."""
+"""What the agent is kept from: limits on commands, and folders too wide to be a project."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SANDBOXES: dict[SandboxKind, str] = {
 
 
 def confinement_of(settings: Settings) -> Confinement:
-    """What commands may not do, as the settings say."""
+    """The limits on commands, from the settings."""
     chosen = settings.commands
     return Confinement(
         chosen.sandbox,
@@ -40,7 +40,7 @@ def describe_sandbox(settings: Settings) -> str:
 
 
 def is_too_wide(folder: Path, workspace: Path) -> bool:
-    """Whether a log names a folder that no project is: the root, or one that holds home folders."""
+    """Whether a folder is too wide to be a project: the root, or one that holds home folders."""
     if not folder.is_absolute() or folder == workspace:
         return False
     if folder == folder.parent or str(folder) in _SYSTEM_FOLDERS:

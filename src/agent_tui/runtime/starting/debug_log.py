@@ -1,6 +1,6 @@
 """A log file of named events with levels, for ``--debug``; nothing of it reaches the screen.
 
-What was said is not in it: only names, numbers, and sentences about what went wrong.
+It holds no conversation text: only names, numbers, and sentences about errors.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _level_of(event: Event) -> int:
 
 
 def _facts(event: Event) -> str:
-    """What may be told of an event: numbers and flags, names of tools, sentences of our own."""
+    """What may be logged of an event: numbers and flags, names of tools, our own sentences."""
     facts: dict[str, Any] = {
         field.name: value
         for field in dataclasses.fields(event)

@@ -1,4 +1,4 @@
-"""Hints that are shown some times, until the person has done what they tell of once."""
+"""Hints that are shown a few times, until the person has once done what they suggest."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Hints:
 
     @classmethod
     def of_run(cls, launch: Launch) -> Hints:
-        """Those of the sessions of a run, which may write nothing."""
+        """The hints of a run, which may be one that writes nothing."""
         return cls(launch.home / "hints.json", keeps=not launch.ephemeral)
 
     def take(self, name: str) -> bool:
-        """Whether to show a hint now; it counts as shown then."""
+        """Whether to show a hint now; if so, it counts as shown."""
         shown = self._read()
         if (times := shown.get(name, 0)) >= _MOST_TIMES:
             return False
@@ -37,7 +37,7 @@ class Hints:
         return True
 
     def learn(self, name: str) -> None:
-        """The person did what a hint tells of: it is never shown again."""
+        """The person did what a hint suggests: never show it again."""
         shown = self._read()
         if shown.get(name, 0) < _MOST_TIMES:
             self._write({**shown, name: _MOST_TIMES})

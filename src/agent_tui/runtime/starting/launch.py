@@ -54,18 +54,18 @@ class Launch:
 
     @property
     def is_tour(self) -> bool:
-        """Whether it plays the embedded demo, whose sessions are kept apart."""
+        """Whether it plays the built-in demo, whose sessions are kept apart."""
         return self.demo and self.scenario is None
 
     @property
     def home(self) -> Path:
-        """Where its sessions are kept: a try of the demo does not stand among the real ones."""
+        """Where its sessions are kept: those of the demo are not mixed with real ones."""
         from agent_tui.places import data_root  # not for the first frame
 
         return data_root() / "demo" if self.is_tour else data_root()
 
     def command(self, words: str = "") -> str:
-        """A command to type that sees the sessions of this run: those of the demo in the demo."""
+        """A command to type that uses the sessions of this run, in the demo those of the demo."""
         return " ".join(filter(None, ("agent-tui", words, "--demo" * self.is_tour)))
 
     @property

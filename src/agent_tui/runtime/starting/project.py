@@ -51,7 +51,7 @@ class Project:
         return () if self.trusted else await asyncio.to_thread(shipped_files, self._folder)
 
     async def trust(self) -> None:
-        """Remember that what the workspace ships may be used; it is, from the next start on."""
+        """Remember that what the workspace ships may be used, from the next start on."""
         await asyncio.to_thread(trust_folder, self._folder)
 
     async def where(self) -> Where:
@@ -59,7 +59,7 @@ class Project:
         return await asyncio.to_thread(self._place.describe)
 
     async def has_moved(self) -> bool:
-        """Whether the branch may be another one since ``where`` was asked; no git is run."""
+        """Whether the branch may have changed since ``where`` was called; runs no git."""
         return await asyncio.to_thread(self._place.has_moved)
 
     @cached_property

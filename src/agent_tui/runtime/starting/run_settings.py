@@ -13,7 +13,7 @@ def trusts_project(launch: Launch) -> bool:
 
 
 def resolve_run(launch: Launch, *, trusted: bool | None = None) -> ResolvedSettings:
-    """The settings with their origins; ``trusted`` wins over what was said of the folder before.
+    """The settings with their origins; ``trusted`` overrides the stored decision for the folder.
 
     Raises:
         ConfigError: a config file is wrong.

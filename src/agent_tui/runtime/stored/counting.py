@@ -65,7 +65,7 @@ def _count_here(path: Path) -> int | None:
 
 
 async def _count_lines(path: Path) -> int | None:
-    """The messages of a long log of ours; no piece more is read once nobody waits for them."""
+    """The messages of a long log of ours; reading stops as soon as nobody waits for the count."""
     try:
         index = await asyncio.to_thread(LogIndex, path)
         while await asyncio.to_thread(index.grow, _PIECE_BYTES):
@@ -76,7 +76,7 @@ async def _count_lines(path: Path) -> int | None:
 
 
 def _stamp_of(summary: SessionSummary) -> str:
-    """What changes when the file does, which may hold several sessions: ``FILE#KEY``."""
+    """A stamp that changes with the file, which may hold several sessions: ``FILE#KEY``."""
     path = Path(summary.folder)
     if not path.exists():
         path = path.with_name(path.name.rpartition("#")[0] or path.name)

@@ -1,4 +1,4 @@
-"""A session of its own out of any point of a log: a live one, an archive, or a kin's."""
+"""Forking at any point of a log: a live one, an archive, or a related session's."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def list_rows(home: Path, others: Settings | None = None) -> list[SessionSummary]:
-    """Every session below a home, newest first; with ``others``, also those where they say. Blocks.
+    """Every session below a home, newest first; with ``others``, other agents' too. Blocks.
 
     ``others`` are the settings, which are only read where they are needed.
     """

@@ -1,4 +1,4 @@
-"""What a session on disk is called, and writing that into its log."""
+"""The title of a session on disk, and writing it into its log."""
 
 from __future__ import annotations
 

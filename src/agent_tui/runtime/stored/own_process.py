@@ -1,4 +1,4 @@
-"""A command of this program in a process of its own, which holds up nobody and ends with its task.
+"""A command of this program in its own process, which blocks nobody and ends with its task.
 
 Taking much JSON apart holds the interpreter's lock, even in a thread; a process has its own.
 """
@@ -18,7 +18,7 @@ _NICENESS = 5
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a command ended, what it printed, and what it said of its trouble."""
+    """How a command ended, what it printed, and what it reported as its error."""
 
     code: int
     printed: bytes
@@ -26,7 +26,7 @@ class Outcome:
 
 
 async def run_command(*words: str) -> Outcome:
-    """Run ``agent-tui WORDS`` with little claim to the processor; killed where it is cancelled."""
+    """Run ``agent-tui WORDS`` at low priority; killed when the task is cancelled."""
     program = (sys.executable, "-I", "-m", "agent_tui", *words)
     child = await asyncio.create_subprocess_exec(*program, stdin=DEVNULL, stdout=PIPE, stderr=PIPE)
     with suppress(OSError):

@@ -105,7 +105,7 @@ class StoredSessions:
         yield listed(await reading)
 
     async def find_live(self, rows: list[SessionSummary]) -> frozenset[SessionName]:
-        """Which of these sessions, newest first, somebody works in now."""
+        """Which of these sessions, newest first, are live: open elsewhere."""
         return await asyncio.to_thread(find_live, rows)
 
     async def find_id(self, typed: str) -> str:
@@ -185,7 +185,7 @@ class StoredSessions:
         return await settle(repair_path(self._new_sessions, path))
 
     async def fork_at(self, place: TreePlace | ImportedBranch) -> Fork:
-        """Make a session of its own of the path up to a place; other sessions stay as they are.
+        """Fork the path up to a place into a new session; other sessions stay as they are.
 
         Raises:
             SessionError: nothing of it can be continued, or its log changed since it was found.
@@ -278,7 +278,7 @@ class StoredSessions:
         return await asyncio.to_thread(_read_exchanges, Path(summary.folder) / LIVE)
 
     async def count_messages(self, summary: SessionSummary) -> int | None:
-        """How many messages a session holds, as it says when it is open; None where unknown."""
+        """How many messages a session shows when it is open; None if unknown."""
         return await self._counts.count(summary)
 
     def _read_prompts(self) -> list[str]:
