@@ -68,7 +68,7 @@ class FolderLock:
         )
 
     def _name_holder(self) -> str:
-        """Who holds the lock: as the kernel knows it, or else the session's owner, if another process."""
+        """Who holds the lock: as the kernel knows it, or the session's owner if another process."""
         pid = find_holder(self._descriptor)
         if pid is not None:
             return f" (pid {pid})"
