@@ -73,7 +73,7 @@ async def act(log: SessionLog) -> list[list[str]]:
     await log.restore(log.archives()[-1].number, "undo")
     summaries = log.archives()
     steps.append([f"{a.number} {a.reason} {a.messages} {a.checkpoints}" for a in summaries])
-    steps.append([str(a.within) for a in summaries])
+    steps.append([f"{a.within} {a.gone}" for a in summaries])
     steps.append([f"{e.record!r:.12}" for e in log.read_archive(2).entries])
     return steps
 

@@ -524,6 +524,16 @@ async def test_archives_tell_why_and_are_pruned_but_for_the_newest(log: SessionL
     assert archive_numbers(log.folder) == [3, 4]
 
 
+async def test_archives_tell_how_much_of_them_the_live_log_holds_no_more(log: SessionLog) -> None:
+    await talk(log)
+    await log.revert(2)
+    assert [each.gone for each in log.archives()] == [2]
+    await log.clear()
+    assert [each.gone for each in log.archives()] == [6, 4]
+    await log.restore(1, "undo")
+    assert [each.gone for each in log.archives()] == [0, 0, 0]
+
+
 async def test_archives_tell_which_other_holds_all_that_an_undo_left(log: SessionLog) -> None:
     await talk(log)
     await log.revert(2)

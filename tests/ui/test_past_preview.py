@@ -95,6 +95,19 @@ async def test_a_terminal_made_wider_shows_what_is_under_the_cursor() -> None:
         await until_shown(app, pilot, "answered in 18")
 
 
+async def test_of_what_was_said_the_newest_is_shown_as_much_as_there_is_room_for() -> None:
+    async def tell(number: int) -> Sequence[Exchange]:
+        return tuple(Exchange(f"asked {n}", "\n\n".join("abcd")) for n in (1, 2, 3))
+
+    screen = CheckpointsScreen(CHECKPOINTS, preview=tell)
+    async with (app := Stage(screen=screen)).run_test(size=(120, 16)) as pilot:
+        await until_shown(app, pilot, "asked 3")
+        assert "asked 2" not in app.text
+        await pilot.resize_terminal(120, 40)
+        await until_shown(app, pilot, "asked 1")
+        assert "asked 3" in app.text
+
+
 @pytest.mark.parametrize("error", [OSError(5, "gone"), IndexError(), ValueError()])
 async def test_what_cannot_be_read_is_said_in_the_pane(error: Exception) -> None:
     async def tell(number: int) -> Sequence[Exchange]:

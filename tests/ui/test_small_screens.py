@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,6 +100,28 @@ async def test_archives_come_newest_first_with_reason_and_size() -> None:
         await settle(pilot)
         assert lead.opened == [2]
         assert app.results == [], "the list stays below what it leads to"
+
+
+async def test_an_archive_says_in_words_what_it_holds() -> None:
+    held = ArchiveSummary(3, "", "user", "", 10, 18, 11, checkpoint=8, prompt="Fix it", gone=4)
+
+    async def load() -> Sequence[ArchiveSummary]:
+        none, every = replace(held, number=2, gone=0), replace(held, number=1, gone=18)
+        return [held, none, every]
+
+    async with (app := Stage(screen=ArchivesScreen(load, Followed()))).run_test(
+        size=(170, 20)
+    ) as pilot:
+        await settle(pilot)
+        assert "before a revert to ◇ 8: Fix it" in app.text.split("Archive 3")[1]
+        assert "18 messages, 4 of them not in the log now" in app.text
+        assert "11 checkpoints" in app.text
+        await pilot.press("down")
+        await settle(pilot)
+        assert "18 messages, all of them in the log now" in app.text
+        await pilot.press("down")
+        await settle(pilot)
+        assert "18 messages, none of them in the log now" in app.text
 
 
 FLIPPED = tuple(

@@ -87,7 +87,8 @@ async def test_branches_stand_beside_their_parting_and_the_trunk_goes_down() -> 
         said = ["a", "b [red]␛[2J", "c", "reverted to checkpoint 2", "d", "compacted", "e"]
         said += ["switched branch", "f"]
         assert [word in line for word, line in zip(said, lines, strict=False)] == [True] * 9
-        assert [line.startswith("├─") for line in lines[:9]] == [i in (1, 6) for i in range(9)]
+        assert [line[1:3] == "├─" for line in lines[:9]] == [i in (1, 6) for i in range(9)]
+        assert "".join(line[0] for line in lines[:9]) == "▏▏▏▏▏▌▌▌▌", "one line to the present"
         assert "archive 1" in lines[2]
         assert "archive 2" in lines[4]
         assert "the plan" in lines[4]

@@ -103,6 +103,20 @@ async def test_the_track_is_used_with_the_mouse() -> None:
         assert track.position in (0, 3)
 
 
+@pytest.mark.parametrize(("width", "bars"), [(82, 10), (32, 1)])
+async def test_each_moment_is_a_bar_where_there_is_room_for_one(width: int, bars: int) -> None:
+    async with (app := Stage(screen=ScrubberScreen(loader()))).run_test(size=(width, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("home", "right", "right")
+        await shown(app, pilot)
+        track = app.screen.query_one(Track)
+        drawn = track.render()
+        low = drawn.split("\n")[-2]
+        assert len(low.plain.split()) == bars
+        here = [span for span in low.spans if span.style == "$user"]
+        assert {at // (low.cell_length // 10) for at in range(here[0].start, here[0].end)} == {2}
+
+
 async def test_many_keys_show_only_the_moment_they_end_at() -> None:
     async with (app := Stage(screen=ScrubberScreen(loader()))).run_test(size=(110, 30)) as pilot:
         await settle(pilot)

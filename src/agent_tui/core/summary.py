@@ -57,6 +57,7 @@ class ArchiveSummary:
     ``checkpoint``: where a revert went back to, and ``prompt`` what it removed first, in a line.
     ``of``: what an undo or a redo was of. ``within``: of what an undo or a redo left, the archive
     that holds every message of it; 0 where none does, or that is not known.
+    ``gone``: how many of its messages the live log holds no more; None where that is not known.
     ``trouble``: why it cannot be read; empty where it can.
     """
 
@@ -71,6 +72,7 @@ class ArchiveSummary:
     prompt: str = ""
     of: str = ""
     within: int = 0
+    gone: int | None = None
     trouble: str = ""
 
 

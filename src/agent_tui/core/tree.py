@@ -51,6 +51,7 @@ class TreeRow:
         leaves: the logs that end in this stretch: ``live``, ``archive 3``, or a session's id.
         leaf_titles: the title of each session among the leaves, in their order; some are empty.
         session_id: the session whose log holds the row, when it is not this one.
+        trunk: how the row of the trunk stands that this one is, or that comes next below it.
     """
 
     place: int
@@ -66,6 +67,7 @@ class TreeRow:
     leaf_titles: tuple[str, ...] = ()
     session_id: str = ""
     rails: int = 0
+    trunk: Standing = "side"
 
 
 @dataclass(frozen=True, slots=True)

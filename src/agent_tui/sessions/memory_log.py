@@ -25,6 +25,7 @@ from agent_tui.sessions.log_writer import BuildLog, LogMark, encode_records, utc
 from agent_tui.sessions.replay import Entry, SessionState
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.session_summary import (
+    count_gone,
     find_repeated,
     ids_of_messages,
     prompts_by_checkpoint,
@@ -159,7 +160,8 @@ class MemoryLog(SessionLog):
             acts |= {act.archive: act for act in state.reverts}
         kept = sorted(self._archives.items())
         said = {number: ids_of_messages(state) for number, state in kept}
-        return find_repeated([_summary(n, state, acts.get(n)) for n, state in kept], said)
+        told = find_repeated([_summary(n, state, acts.get(n)) for n, state in kept], said)
+        return count_gone(told, said, ids_of_messages(self.state))
 
     def archive_file(self, number: int) -> Path:
         """Never succeeds: archives are in memory here."""

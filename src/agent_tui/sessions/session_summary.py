@@ -199,7 +199,8 @@ def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
     numbers = finished_archives(folder)
     contents = {number: _try_to_look_into(archive_path(folder, number)) for number in numbers}
     acts: dict[int, _Act] = {}
-    for content in (*contents.values(), _look_into(folder / LIVE)):
+    live = _look_into(folder / LIVE)
+    for content in (*contents.values(), live):
         acts |= {act.archive: act for act in content.acts}
     summaries = []
     for number, content in contents.items():
@@ -214,7 +215,8 @@ def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
             trouble=content.trouble,
         )
         summaries.append(told_by(acts.get(number), counted, content.prompts))
-    return find_repeated(summaries, {number: each.said for number, each in contents.items()})
+    said = {number: each.said for number, each in contents.items()}
+    return count_gone(find_repeated(summaries, said), said, live.said)
 
 
 def told_by(
@@ -255,6 +257,21 @@ def find_repeated(
             holders[uuid] = holders.get(uuid, 0) | bit
         told.append(replace(archive, within=0))
     return told
+
+
+def count_gone(
+    archives: Sequence[ArchiveSummary],
+    said: Mapping[int, frozenset[str] | None],
+    live: frozenset[str] | None,
+) -> list[ArchiveSummary]:
+    """The archives, each with how many of its messages the live log holds no more."""
+    if live is None:
+        return list(archives)
+    held = ((each, said[each.number]) for each in archives)
+    return [
+        each if own is None else replace(each, gone=min(each.messages, len(own - live)))
+        for each, own in held
+    ]
 
 
 def _held_together(

@@ -52,6 +52,7 @@ class Outline:
         self._wanted = self._choose()
         self._lay_out()
         self._rails = find_rails(self._depths, self._opens)
+        self._trunk = array("q", (row for row, depth in enumerate(self._depths) if not depth))
         self._pieces.sort()
         self._piece_starts = [start for start, _ in self._pieces]
         self._leaves: dict[int, tuple[str, ...]] = {}
@@ -83,6 +84,7 @@ class Outline:
             leaf_titles=self._titles.get(index, ()),
             session_id="" if source.session_id == own else source.session_id,
             rails=self._rails[index],
+            trunk=self._trunk_at(index),
         )
 
     def row_of(self, place: int) -> int:
@@ -114,6 +116,12 @@ class Outline:
         if place in self._shape.context:
             return "context"
         return "lineage" if place in self._shape.lineage else "side"
+
+    def _trunk_at(self, index: int) -> Standing:
+        below = bisect_left(self._trunk, index)
+        return (
+            self._standing(self._places[self._trunk[below]]) if below < len(self._trunk) else "side"
+        )
 
     def _find_labels(self) -> dict[int, str]:
         labels = self._tree.labels

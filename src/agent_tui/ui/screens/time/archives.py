@@ -27,7 +27,7 @@ from agent_tui.ui.widgets.panes.preview import PastPreview, ReadExchanges
 if TYPE_CHECKING:
     from agent_tui.ui.screens.time.lead import Lead
 
-_FIGURES = 34
+_FIGURES = 26
 
 
 class ArchivesScreen(Panel[Literal["changed"]]):
@@ -140,9 +140,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
             text = fit_cells(reason, max(8, width - len(start) - len(age)))
             return Content.assemble((start, "$muted"), text, (age, "$muted"))
         text = fit_cells(reason, max(8, width - len(start) - _FIGURES))
-        figures = (
-            f"{archive.messages:>8}  {archive.checkpoints:>6}{format_size(archive.size_bytes):>10}"
-        )
+        figures = f"{archive.messages:>8}{format_size(archive.size_bytes):>10}"
         return Content.assemble((start, "$muted"), text, (f"{figures}{age}", "$muted"))
 
     async def on_resize(self) -> None:
@@ -154,14 +152,19 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         if width < 56 or not self._groups:
             return Content("")
         left = fit_cells("  #  FROM", width - _FIGURES)
-        return Content(f"{left}{'MESSAGES':>8}  {'◇':>6}{'SIZE':>10}{'WHEN':>8}")
+        return Content(f"{left}{'MESSAGES':>8}{'SIZE':>10}{'WHEN':>8}")
 
     @on(Rows.Highlighted, "#past-rows")
     def _follow_cursor(self) -> None:
         if self._groups:
             archive, *others = self._groups[self._rows.cursor]
             newest = "The newest of these: " if others else ""
-            heading = Content.assemble((newest, "$muted"), (f"Archive {archive.number}", "bold"))
+            heading = Content.assemble(
+                (newest, "$muted"),
+                (f"Archive {archive.number}\n", "bold"),
+                (f"{reveal(describe_archive(archive, '◇'))}\n", "$muted"),
+                (_tell_contents(archive), "$muted"),
+            )
             self._preview.show_place(archive.number, heading)
 
     def _one_or_tell(self) -> ArchiveSummary | None:
@@ -223,6 +226,15 @@ def _group(archives: Sequence[ArchiveSummary]) -> list[list[ArchiveSummary]]:
 
 def _holds(group: Sequence[ArchiveSummary], number: int) -> bool:
     return any(archive.number == number for archive in group)
+
+
+def _tell_contents(archive: ArchiveSummary) -> str:
+    """What an archive holds, and how much of it only archives do, in words."""
+    messages = format_count(archive.messages, "message")
+    if archive.gone is not None and archive.messages:
+        whole = {0: "all of them", archive.messages: "none of them"}.get(archive.gone)
+        messages += f", {whole or f'{archive.gone} of them not'} in the log now"
+    return f"{messages}\n{format_count(archive.checkpoints, 'checkpoint')}"
 
 
 def _tell_group(group: Sequence[ArchiveSummary]) -> str:

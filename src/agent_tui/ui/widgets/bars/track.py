@@ -20,6 +20,9 @@ from agent_tui.core.tree import Moment
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _COLOURS = {"compaction": "$compaction", "change": "$checkpoint"}
+_PAST, _HERE, _LATER = "$share-3", "$user", "$edge"
+_WITH_GAPS = 4
+"""From so many columns a moment on, the last of them is left free: each moment is a bar then."""
 
 
 class Track(Widget, can_focus=True):
@@ -145,19 +148,30 @@ class Track(Widget, can_focus=True):
         width, count = key
         columns = []
         for x in range(width):
-            first = x * count // width
-            here = self._moments[first : max(first + 1, (x + 1) * count // width)]
+            stretch = self._moments_in(x)
+            here = self._moments[stretch.start : stretch.stop]
+            if width >= _WITH_GAPS * count and x + 1 < width and self._moments_in(x + 1) != stretch:
+                columns.append((0, ""))
+                continue
             colours = [_COLOURS[m.kind] for m in here if m.kind in _COLOURS]
             columns.append((max(m.tokens for m in here), colours[0] if colours else ""))
         self._bars = (key, columns)
         return columns
 
+    def _moments_in(self, x: int) -> range:
+        """The moments that a column stands for."""
+        width, count = self._drawn_width, len(self._moments)
+        first = x * count // width
+        return range(first, max(first + 1, (x + 1) * count // width))
+
     def _draw_bars(self, bars: list[tuple[int, str]], here: int, level: int, rows: int) -> Content:
         parts: list[tuple[str, str]] = []
         for x, (tokens, changed) in enumerate(bars):
-            eighths = max(1, round(tokens * rows * 8 / self._highest))
+            eighths = max(bool(tokens), round(tokens * rows * 8 / self._highest))
             block = _BLOCKS[max(0, min(8, eighths - level * 8))]
-            style = changed or ("$user" if x <= here else "$faint")
+            style = changed or (_PAST if x <= here else _LATER)
+            if self.position in self._moments_in(x):
+                style = _HERE
             if parts and parts[-1][1] == style:
                 parts[-1] = (parts[-1][0] + block, style)
             else:

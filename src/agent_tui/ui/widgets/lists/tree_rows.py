@@ -140,8 +140,8 @@ def draw_tree_heads(width: int) -> Content:
 
 
 def _draw_head(row: TreeRow, width: int, *, marked: bool) -> Content:
-    """The bar of the present, the lines of the branches around, and the sign."""
-    bar, bar_style = _BARS[row.standing]
+    """The bar of what leads to the present, the lines of the branches around, and the sign."""
+    bar, bar_style = _BARS[row.trunk]
     depth = min(row.depth, max(2, width // 6))
     guides = _draw_rails(row, depth)
     sign, style = SIGNS[row.kind]
@@ -174,6 +174,8 @@ def _draw_text(row: TreeRow, record: Record | None) -> Content:
         style = {"context": "$foreground", "lineage": "$foreground", "side": "$muted"}[row.standing]
     elif row.kind == "step" and row.standing == "context":
         style = "$foreground"
+    if "live" in row.leaves:
+        style = "bold $foreground"
     label = Content.styled(f"[{clean(row.label)}] ", "$checkpoint bold") if row.label else ""
     return Content.assemble(label, Content.styled(words, style))
 

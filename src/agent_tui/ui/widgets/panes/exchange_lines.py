@@ -88,11 +88,11 @@ def draw_prompt(prompt: Prompt, width: int) -> list[Content]:
     return [(space if number else mark) + row for number, row in enumerate(rows)]
 
 
-def draw_answer(answer: Answer, width: int, palette: Palette) -> list[Line]:
+def draw_answer(answer: Answer, width: int, palette: Palette, more_rows: int = 0) -> list[Line]:
     """The first rows of an answer, quieter than the prompt above it."""
     quiet = replace(palette, text=palette.muted, base=palette.muted)
     rows = draw_markdown(answer.text, Canvas(max(8, width - 2), quiet, Languages()))
-    shown = rows[:_ANSWER_ROWS]
+    shown = rows[: _ANSWER_ROWS + more_rows]
     if len(rows) > len(shown):
         shown.append([Segment("\u2026", palette.faint)])
     return indent(shown, [Segment("  ")])

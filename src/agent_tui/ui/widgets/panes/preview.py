@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from itertools import chain
 from typing import TypeAlias, assert_never
 
 from textual.content import Content
@@ -39,29 +40,45 @@ class Preview(Rows, can_focus=False):
     def __init__(self) -> None:
         super().__init__(has_cursor=False)
         self._parts: Sequence[Part] = ()
+        self._exchanges: Sequence[Exchange] = ()
         self._lines: list[Content | Line] = []
 
-    def show_parts(self, parts: Sequence[Part]) -> None:
-        """Show these pieces below one another, from the first."""
-        self._parts = parts
+    def show_parts(self, parts: Sequence[Part], exchanges: Sequence[Exchange] = ()) -> None:
+        """Show these pieces below one another, from the first, then what was said last.
+
+        Of the exchanges, oldest first, the newest are shown: as many as there is room for.
+        """
+        self._parts, self._exchanges = parts, exchanges
         self._wrap()
         self.scroll_home(animate=False)
 
     def _wrap(self) -> None:
+        self._lines = self._draw_parts(self._parts)
+        said = [self._draw_parts(list(exchange_parts([each]))) for each in self._exchanges]
+        room = self.scrollable_content_region.height - len(self._lines) + 1  # a blank row ends all
+        while len(said) > 1 and sum(map(len, said)) > room:
+            said.pop(0)
+        if said and (left := room - sum(map(len, said))) > 0:
+            said[-1] = self._draw_parts(list(exchange_parts(self._exchanges[-1:])), left)
+        self._lines += chain.from_iterable(said)
+        self.show_rows(len(self._lines))
+
+    def _draw_parts(self, parts: Sequence[Part], more_rows: int = 0) -> list[Content | Line]:
+        """The rows of these pieces; an answer may take so many more rows than is usual."""
         width = max(1, self.scrollable_content_region.width - 1)  # a cell before the scroll bar
         palette = read_palette(self.app.theme_variables)
-        self._lines = []
-        for part in self._parts:
+        lines: list[Content | Line] = []
+        for part in parts:
             match part:
                 case Answer():
-                    self._lines += draw_answer(part, width, palette)
+                    lines += draw_answer(part, width, palette, more_rows)
                 case Prompt():
-                    self._lines += draw_prompt(part, width)
+                    lines += draw_prompt(part, width)
                 case Content():
-                    self._lines += _wrap_under(part, width)
+                    lines += _wrap_under(part, width)
                 case _ as never:
                     assert_never(never)
-        self.show_rows(len(self._lines))
+        return lines
 
     def on_resize(self) -> None:
         self._wrap()
@@ -122,11 +139,12 @@ class PastPreview(Preview):
         await asyncio.sleep(REST_SECONDS)
         if self._read is None or not self.display:
             return
+        said: Sequence[Exchange] = ()
+        told = Content.styled("Nothing was said here.", "$muted")
         try:
-            parts = list(exchange_parts(await self._read(number)))
+            said = await self._read(number)
         except AgentTuiError as error:
-            parts = [Content.styled(clean(str(error)), "$danger")]
+            told = Content.styled(clean(str(error)), "$danger")
         except (OSError, IndexError, ValueError):  # it was written anew, or cut off, meanwhile
-            parts = [Content.styled("What was said here could not be read.", "$danger")]
-        nothing = [Content.styled("Nothing was said here.", "$muted")]
-        self.show_parts([heading, Content(""), *(parts or nothing)])
+            told = Content.styled("What was said here could not be read.", "$danger")
+        self.show_parts([heading, Content(""), *(() if said else (told,))], said)

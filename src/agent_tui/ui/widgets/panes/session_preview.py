@@ -10,7 +10,7 @@ from agent_tui.core.format import format_count, format_since, format_size, forma
 from agent_tui.core.summary import OURS, SessionSummary
 from agent_tui.core.text import clean, reveal
 from agent_tui.history.exchanges import Exchange
-from agent_tui.ui.widgets.panes.exchange_lines import Part, exchange_parts
+from agent_tui.ui.widgets.panes.exchange_lines import Part
 from agent_tui.ui.widgets.panes.preview import Preview
 
 
@@ -24,13 +24,15 @@ class SessionPreview(Preview):
         messages: int | None = None,
     ) -> None:
         """Show this session with what was said last in it and how much was, or nothing."""
-        self.show_parts([] if summary is None else describe_session(summary, exchanges, messages))
+        if summary is None:
+            self.show_parts([])
+            return
+        said = exchanges or (Exchange(summary.first_prompt),)  # until more of it is read
+        self.show_parts(describe_session(summary, messages), said)
 
 
-def describe_session(
-    summary: SessionSummary, exchanges: Sequence[Exchange] = (), messages: int | None = None
-) -> list[Part]:
-    """Title and facts, then what was said last, however long; the first prompt until it is read."""
+def describe_session(summary: SessionSummary, messages: int | None = None) -> list[Part]:
+    """Title and facts of a session."""
     facts = [_project(summary.cwd), summary.model]
     if summary.archives:
         facts.append(format_count(summary.archives, "archive"))
@@ -41,7 +43,6 @@ def describe_session(
         Content.styled(" · ".join(reveal(fact) for fact in facts if fact), "$muted"),
         *(_fact(name, value) for name, value in _facts(summary, messages) if value),
         Content(""),
-        *exchange_parts(exchanges or (Exchange(summary.first_prompt),)),
     ]
 
 
