@@ -147,7 +147,14 @@ async def test_what_is_allowed_already_waits_for_no_answer_to_another() -> None:
 
 
 async def test_an_answer_that_nobody_waits_for_is_ignored() -> None:
-    Approvals(lambda _event: None).answer("approval-9", ApprovalAnswer("once"))
+    approvals = Approvals(lambda _event: None)
+    for request_id in ("approval-1", "approval-9"):
+        approvals.answer(request_id, ApprovalAnswer("session"))
+    asked = asyncio.create_task(approvals.ask(CALL, key="a", title="", display=None))
+    await asyncio.sleep(0)
+    assert approvals.is_waiting("approval-1")
+    approvals.answer("approval-1", ApprovalAnswer("reject"))
+    assert (await asked)[1].decision == "reject"
 
 
 def test_a_key_is_the_tool_the_folder_and_every_argument_in_one_order() -> None:

@@ -171,9 +171,14 @@ def test_strict_refuses_where_there_is_no_sandbox(
 
 
 def test_the_sandbox_costs_little(tmp_path: Path) -> None:
-    start = time.monotonic()
-    run(tmp_path, "true", Confinement())
-    plain = time.monotonic() - start
-    start = time.monotonic()
-    run(tmp_path, "true", Confinement("auto"))
-    print(f"a command: {plain * 1000:.0f} ms, confined {(time.monotonic() - start) * 1000:.0f} ms")
+    def fastest(confinement: Confinement) -> float:
+        seconds = []
+        for _ in range(3):
+            start = time.monotonic()
+            run(tmp_path, "true", confinement)
+            seconds.append(time.monotonic() - start)
+        return min(seconds)
+
+    plain, confined = fastest(Confinement()), fastest(Confinement("auto"))
+    print(f"a command: {plain * 1000:.0f} ms, confined {confined * 1000:.0f} ms")
+    assert confined < plain + 0.5

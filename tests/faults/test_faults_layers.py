@@ -29,6 +29,6 @@ def test_nothing_that_the_store_promises_is_broken(layer: Layer, record_property
 
 def test_a_layer_that_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", "")
-    for layer in LAYERS:
-        if layer.name in ("SIGKILL", "system errors"):
-            assert layer.run(Effort(tmp_path)).skipped == "strace is not installed"
+    layers = {layer.name: layer for layer in LAYERS}
+    for name in ("SIGKILL", "system errors"):
+        assert layers[name].run(Effort(tmp_path)).skipped == "strace is not installed"

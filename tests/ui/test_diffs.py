@@ -34,8 +34,7 @@ def kinds(diff: str) -> list[tuple[str, int, str]]:
 
 
 def palette_of(theme: str) -> Palette:
-    app = Stage(theme=theme)
-    return read_palette(app.theme_variables)
+    return read_palette(Stage(theme=theme).get_css_variables())
 
 
 def draw(path: str, theme: str = DARK.name) -> list[Line]:
@@ -94,10 +93,10 @@ def test_an_unknown_language_keeps_the_colours_of_the_kinds() -> None:
 
 def test_without_backgrounds_the_kinds_are_told_apart_by_their_text() -> None:
     palette = palette_of(ANSI.name)
-    if palette.added_surface.bgcolor == palette.base.bgcolor:
-        added = pieces(draw("a.py", ANSI.name), "metres}")
-        assert added.style is not None
-        assert added.style.color == palette.added.color
+    assert palette.added_surface.bgcolor == palette.base.bgcolor
+    added = pieces(draw("a.py", ANSI.name), "metres}")
+    assert added.style is not None
+    assert added.style.color == palette.added.color
 
 
 def test_the_language_is_known_by_the_ending_or_the_whole_name() -> None:
