@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_tui.context.cache import all_statistics
 from agent_tui.core.errors import UsageError
 from agent_tui.core.text import format_count
-from agent_tui.runtime.machine.diagnostics import cache_statistics
 from agent_tui.ui.conversation.panes import WIDE
 from agent_tui.ui.conversation.todo import todo_panel
 from agent_tui.ui.themes.theme import OFFERED
@@ -50,7 +50,7 @@ async def show_debug(chat: Conversation, _argument: str) -> None:
         f"{each.name}: {format_count(each.entries, 'entry', 'entries')}, "
         f"{each.hit_share:.0%} hits in {format_count(each.hits + each.misses, 'lookup')}, "
         f"{each.size:,.0f} of {each.limit:,.0f} used"
-        for each in cache_statistics()
+        for each in all_statistics()
     ]
     chat.notices.notice("\n".join(["Caches of this run", *lines]))
 
