@@ -101,11 +101,9 @@ def test_commands_that_only_look_are_not_reported() -> None:
     assert named(find_losses(messages, ""), "command") == []
 
 
-def test_small_talk_weighs_less_than_a_request() -> None:
+def test_small_talk_is_not_reported_and_a_request_is() -> None:
     messages = [user("ok, nice"), user("Rename the settings module and update every import of it.")]
-    losses = find_losses(messages, "")
-    assert losses[0].message == 1
-    assert all(loss.weight < losses[0].weight / 2 for loss in losses[1:] if loss.message == 0)
+    assert {loss.message for loss in find_losses(messages, "")} == {1}
 
 
 def test_chinese_requests_are_found_and_found_to_be_mentioned() -> None:
