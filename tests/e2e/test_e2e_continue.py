@@ -32,6 +32,7 @@ def test_the_last_session_of_the_folder_is_chosen_by_keys(stage: Stage) -> None:
         terminal.wait_for("Continue “Which tide is the highest?”")
         terminal.press("down", "down", "down", "down")
         terminal.wait_for("\u276f Continue “Which tide is the highest?”")
+        terminal.wait_for(" tokens")  # how much of it there is
         terminal.press("enter")
         terminal.wait_for("loopback")
         say(terminal, "And the lowest?")

@@ -60,7 +60,7 @@ def test_the_list_says_what_enter_did_and_stays_where_it_was(tmp_path: Path) -> 
             terminal.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} two")
             terminal.press("down")
             terminal.wait_for("\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT} off")
-            terminal.wait_for("disabled · Enter how to turn it on")
+            terminal.wait_for("disabled · Enter see how to enable it")
             terminal.press("enter")
             told = plain(terminal.wait_for("off is disabled."))
             assert "agent-tui config set mcp.servers.off.enabled true" in told

@@ -374,7 +374,7 @@ async def test_what_is_allowed_for_the_session_can_be_narrowed_before() -> None:
 
 @pytest.mark.parametrize(
     ("columns", "row"),
-    [(40, "Allow “git diff …” for…  a  Tab "), (48, "Allow “git diff …” for this se…  a  Tab ")],
+    [(40, "Allow “git diff …” for …  a  Tab "), (48, "Allow “git diff …” for this ses…  a  Tab ")],
 )
 async def test_what_would_be_allowed_is_told_before_the_key_of_another_scope(
     columns: int, row: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.segment import Segment
+
 from agent_tui.core.records import AssistantMessage, Checkpoint, Record, UserMessage
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.ui.blocks import (
@@ -13,10 +15,13 @@ from agent_tui.ui.blocks import (
     NoticeBlock,
     UserBlock,
 )
+from agent_tui.ui.renderers.drawing import Drawing
+from agent_tui.ui.renderers.earlier import dim
 from agent_tui.ui.widgets.timeline.earlier_blocks import EarlierBlocks
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.agent.stage import Stage as Engine
 from tests.ui.stage import Stage
+from tests.ui.test_timeline_markdown import PALETTE, canvas
 
 EARLIER: list[Record] = [
     Checkpoint(0),
@@ -118,3 +123,10 @@ async def test_a_line_that_was_found_is_shown_in_the_log_and_not_above_it() -> N
         timeline.show_match(20, "New pebble 20 sand")
         await pilot.pause()
         assert "New pebble 20 " in app.text
+
+
+def test_rules_of_what_was_before_stay_quieter_than_its_words() -> None:
+    rail = Segment("\u2502", PALETTE.line)
+    dimmed = dim(Drawing([[Segment("said", PALETTE.text)]], rail=rail), canvas())
+    assert dimmed.rail == rail
+    assert dimmed.rows[0][0].style == PALETTE.text + PALETTE.faint

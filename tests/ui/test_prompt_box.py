@@ -449,7 +449,7 @@ async def test_what_is_completed_before_anything_else_is_loaded_is_styled_all_th
         await pilot.pause()
         (completion,) = app.query(Completion)
         assert completion.styles.overlay == "screen"
-        assert completion.styles.scrollbar_gutter == "stable"
+        assert completion.styles.scrollbar_size_vertical == 1
 
 
 @pytest.mark.parametrize(

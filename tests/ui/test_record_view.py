@@ -29,7 +29,9 @@ from agent_tui.ui.blocks import (
     ToolBlock,
     UserBlock,
 )
+from agent_tui.ui.renderers.message import draw_user
 from agent_tui.ui.widgets.timeline.record_view import RecordBlocks
+from tests.ui.test_timeline_markdown import canvas
 
 ONE, TWO = ToolCall("1", "one", "{}"), ToolCall("2", "two", "{}")
 
@@ -227,6 +229,24 @@ def test_a_summary_is_shown_without_what_was_written_around_it_for_the_model() -
         UserBlock("## Work\n\nDone.\n\nWith the text of `a.py`.", "compaction"),
         UserBlock("All of it.", "compaction"),
     ]
+
+
+def test_a_prompt_whose_answer_is_in_the_summary_says_so() -> None:
+    summary = UserMessage("Done so far: all.", origin="compaction")
+    asked = [UserMessage(text, "human") for text in ("One?", "Two?", "Three?")]
+    _, *prompts, _ = show([summary, *asked, AssistantMessage("Three.")])
+    assert prompts == [
+        UserBlock("One?", lost_its_answer=True),
+        UserBlock("Two?", lost_its_answer=True),
+        UserBlock("Three?"),
+    ]
+    drawn = draw_user(UserBlock("One?", lost_its_answer=True), canvas(), expanded=False)
+    assert "".join(segment.text for segment in drawn.rows[0]).endswith(" answer summarised")
+
+
+def test_prompts_that_follow_each_other_without_a_summary_are_as_they_are() -> None:
+    asked: list[Record] = [UserMessage(text, "human") for text in ("One?", "Two?")]
+    assert show(asked) == [UserBlock("One?"), UserBlock("Two?")]
 
 
 def test_a_summary_that_is_nothing_but_a_notice_is_shown_whole() -> None:

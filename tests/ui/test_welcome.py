@@ -222,3 +222,16 @@ async def test_in_a_low_window_prompts_give_way_to_the_commands(height: int) -> 
         assert "Suggestion 0" in app.text
         assert "Continue" in app.text
         assert "Keys and commands" in app.text
+
+
+async def test_nothing_of_it_stands_beside_what_is_open_over_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A popup would cut the wordmark in two."""
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.until(lambda: "Browse all sessions" in shown(here.app))
+        await here.pilot.press("ctrl+p")
+        await here.until(lambda: "Search commands" in shown(here.app))
+        await here.until(lambda: "Browse all sessions" not in shown(here.app))
+        await here.pilot.press("escape")
+        await here.until(lambda: "Browse all sessions" in shown(here.app))

@@ -237,6 +237,18 @@ async def test_live_and_reloaded_look_the_same(size: tuple[int, int]) -> None:
         assert app.lines == live
 
 
+async def test_the_first_checkpoint_tells_no_tokens_as_none_were_counted() -> None:
+    """The log has none for it either: the figure would be gone when the turn settles."""
+    app = TimelineStage()
+    async with app.run_test(size=(90, 20)):
+        view = WireView(app.timeline, Listener())
+        view.handle(StatusChanged(Gauge(1_000, 10_000, 8_000, estimated=True), None))
+        for number in (0, 1):
+            view.handle(CheckpointMade(number, 1, 0))
+        blocks = [app.timeline.block(index) for index in (0, 1)]
+        assert [isinstance(x, CheckpointBlock) and x.tokens for x in blocks] == [None, 1_000]
+
+
 async def test_settling_changes_nothing_on_the_screen() -> None:
     records: list[Record] = []
     app = TimelineStage(records)

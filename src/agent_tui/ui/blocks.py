@@ -36,13 +36,15 @@ _WAYS = {
 class UserBlock:
     """Something said to the agent; ``origin`` tells who said it, ``media`` what came along.
 
-    ``checkpoint``: where a D-Mail went back to, as far as the log tells.
+    ``checkpoint``: where a D-Mail went back to, as far as the log tells. ``lost_its_answer``: a
+    compaction kept it, and a summary stands for what was answered.
     """
 
     text: str
     origin: Origin = "human"
     media: tuple[MediaPart, ...] = ()
     checkpoint: int | None = None
+    lost_its_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)

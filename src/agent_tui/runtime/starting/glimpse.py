@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.core.records import HeadRecord, Record
+from agent_tui.core.records import HeadRecord, Record, UsageRecord
 from agent_tui.history.records.records_view import ShownRecords
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.sessions.archive import LIVE
@@ -63,6 +63,16 @@ def read_last(launch: Launch) -> SessionSummary | None:
         return _read_last(launch)
     except (AgentTuiError, OSError):
         return None
+
+
+def read_last_count(folder: Path) -> UsageRecord | None:
+    """What was counted last of a session's context; None where nothing was. Blocks."""
+    try:
+        tail = read_tail(folder / LIVE, _ENOUGH)
+    except (AgentTuiError, OSError):
+        return None
+    records = (item.record for item in reversed(tail) if isinstance(item, Entry))
+    return next((each for each in records if isinstance(each, UsageRecord)), None)
 
 
 def _read_last(launch: Launch) -> SessionSummary | None:

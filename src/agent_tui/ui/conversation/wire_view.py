@@ -282,7 +282,8 @@ class WireView:
 
     def _add_checkpoint(self, number: int, step: int) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        self._timeline.append(CheckpointBlock(number, step, now, self._tokens, self._estimated))
+        tokens = self._tokens if number else None  # the log begins there: nothing was counted
+        self._timeline.append(CheckpointBlock(number, step, now, tokens, self._estimated))
 
     def _set_tool(self, block: ToolBlock) -> None:
         known = self._tools.get(block.call_id)

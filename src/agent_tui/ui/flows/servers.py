@@ -62,7 +62,7 @@ def _list_servers(servers: ToolServers) -> list[Choice]:
     for status in servers.statuses:
         said = SERVER_STATE_WORDS[status.state]
         count = format_count(len(status.tools), "tool") if status.state == "ready" else ""
-        disabled = "Enter how to turn it on" if status.state == "disabled" else ""
+        disabled = "Enter see how to enable it" if status.state == "disabled" else ""
         act = "Enter review changed tools" if status.changed else disabled
         note = " · ".join(filter(None, (said, count, act, status.detail)))
         rows.append(Choice(status.name, status.name, note))

@@ -27,9 +27,11 @@ def draw_earlier_head(block: EarlierHeadBlock, canvas: Canvas, *, active: bool) 
 
 def dim(drawing: Drawing, canvas: Canvas) -> Drawing:
     """A drawing in the quietest colour."""
-    faint = canvas.palette.faint
+    faint, line = canvas.palette.faint, canvas.palette.line
 
     def quiet(segment: Segment) -> Segment:
+        if segment.style == line:
+            return segment  # a rule is quieter still
         return Segment(segment.text, faint if segment.style is None else segment.style + faint)
 
     rows: list[Line] = [[quiet(segment) for segment in row] for row in drawing.rows]

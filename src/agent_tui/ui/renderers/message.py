@@ -10,11 +10,12 @@ from agent_tui.core.text import clean, first_line
 from agent_tui.ui.blocks import AssistantBlock, UserBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import NOTHING, Drawing, Parts
-from agent_tui.ui.renderers.lines import Line, wrap_text
+from agent_tui.ui.renderers.lines import Line, line_cells, wrap_text
 from agent_tui.ui.renderers.long_text import draw_text, fold, shorten
 from agent_tui.ui.renderers.tool import draw_tool
 
 _PROMPT_ROWS = 24
+_GONE = "answer summarised"
 _SUMMARY_ROWS = 6
 _LABELS = {
     "steer": "sent while the agent worked",
@@ -42,6 +43,10 @@ def draw_user(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     rows = fold(rows, _PROMPT_ROWS, canvas, expanded=expanded)
     rows += _draw_media(block, canvas, expanded=expanded)
     label = _LABELS.get(block.origin, "")
+    if block.lost_its_answer and rows:
+        gone = [Segment(_GONE, palette.faint)]
+        fits = line_cells(rows[0]) + len(_GONE) < canvas.width
+        rows[0] = Parts(rows[0], gone).fit(canvas.width) if fits else rows[0]
     if label:
         rows.append([Segment(label, palette.faint)])
     bar = Segment("▌", palette.user)

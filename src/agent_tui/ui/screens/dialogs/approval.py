@@ -153,7 +153,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
     def fit(self) -> None:
         """Give the action the rows it needs, or all there are, and then also show its end."""
         super().fit()
-        rows = self._body.rows_at(self.columns - self._body.scrollbar_size_vertical)
+        rows = self._body.rows_at(self.columns)
         tail = self.query_one("#approval-tail", Static)
         title = self.query_one("#approval-title")
         height = self.most_rows
@@ -168,6 +168,9 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
         others = lines + answers
         free = max(1, height - 2 - others)
         is_cut = rows > free
+        self._body.styles.scrollbar_gutter = "stable" if is_cut else "auto"
+        if is_cut:
+            rows = self._body.rows_at(self.columns - self._body.scrollbar_size_vertical)
         tail.display = is_cut and free > 1
         self._body.styles.height = min(rows, free - 1 if tail.display else free)
         if tail.display:

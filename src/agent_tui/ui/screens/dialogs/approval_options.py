@@ -133,7 +133,10 @@ class Options(Rows):
         if cell_len(label) > room:
             label = set_cell_size(label, room - 1) + "…"
         row = Content.assemble(
-            pointer, (f"{index + 1} ", answer.style), label, (self._end(index), "$faint")
+            (pointer, "bold $user"),
+            (f"{index + 1} ", answer.style),
+            label,
+            (self._end(index), "$faint"),
         )
         if has_more:
             self._narrow_from = row.cell_length

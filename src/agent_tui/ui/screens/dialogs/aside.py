@@ -86,9 +86,7 @@ class AsideScreen(Popup[None]):
             self._reading.show_text(await self._ask(self._question, self._add))
         except AgentTuiError as error:
             self._has_failed = True
-            self.query_one("#aside").border_subtitle = Content.styled(
-                f" {clean(str(error))} ", "$danger"
-            )
+            self.query_one("#aside").border_subtitle = Content.styled(clean(str(error)), "$danger")
 
     def _add(self, piece: str) -> None:
         self._pieces.append(piece)

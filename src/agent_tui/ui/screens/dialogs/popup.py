@@ -42,7 +42,7 @@ class Popup(Remappable, ModalScreen[Result], FittedScreen[Result], DismissedOnce
     def frame(self, title: str, hints: Hints, *, id: str | None = None) -> Vertical:  # noqa: A002
         """The frame to compose into."""
         box = Vertical(id=id, classes="popup")
-        box.border_title = Content(f" {first_line(clean(title), 200)} ")
+        box.border_title = Content(first_line(clean(title), 200))
         box.border_subtitle = self._hints_with_room(hints)
         return box
 
@@ -80,4 +80,4 @@ def without_rows(hints: Hints) -> Hints:
 def hint_line(hints: Hints) -> Content:
     """Keys and words in one line, as every frame shows them."""
     parts = [Content.assemble((key, "$user"), " ", (word, "$muted")) for key, word in hints]
-    return Content.assemble(" ", Content.styled(" · ", "$faint").join(parts), " ")
+    return Content.styled(" · ", "$faint").join(parts)

@@ -96,7 +96,9 @@ class QuestionScreen(Sheet[str], AnsweredByKeys[str]):
         text = _OTHER if is_other else first_line(reveal(self.question.choices[index]), width)
         held = " …" if self._judge.is_holding and index == self._choices.cursor else ""
         number = (f"{index + 1} ", "$ok")
-        return Content.assemble(pointer, number, (text, "$muted" * is_other), (held, "$faint"))
+        return Content.assemble(
+            (pointer, "bold $user"), number, (text, "$muted" * is_other), (held, "$faint")
+        )
 
     def on_mount(self) -> None:
         self._show_draft()

@@ -25,7 +25,7 @@ class TrustScreen(GrantScreen):
         more = f"\n  and {len(shipped) - _MOST_SHOWN} more" if len(shipped) > _MOST_SHOWN else ""
         super().__init__(
             "Trust this folder?",
-            f"{reveal(folder)} ships files that tell the agent what to do:\n{names}{more}\n"
+            f"{reveal(folder)} ships files that tell the agent what to do:\n{names}{more}\n\n"
             "Without trust they are not used; everything else works.",
             "Trust the folder",
             "Continue without",

@@ -80,9 +80,9 @@ class TodoPanel(Widget, can_focus=False):
         more = f" · {hidden} not shown" if shown and hidden else ""
         head = Content.assemble(("  To do  ", "$user"), (f"{count}{more}", "$muted"), about)
         hint = "/todo to unfold" if not shown else "/todo to fold"
-        room = width - len(hint) - 2
+        room = width - len(hint) - 3
         head = head.truncate(max(0, room), ellipsis=True)
-        gap = " " * max(0, width - head.cell_length - len(hint) - 1)
+        gap = " " * max(0, width - head.cell_length - len(hint) - 2)
         return Content.assemble(head, gap, (hint if room > 30 else "", "$faint"))
 
     def _row(self, index: int, width: int) -> Content:

@@ -20,7 +20,8 @@ _WORDMARK = (
     "█▀█ █▄█ ██▄ █░▀█ ░█░ ░░ ░█░ █▄█ █",
 )
 _COLUMN = 72
-_NOTE_WIDTH = 16
+_WITH_NOTES = 50
+"""Below this many cells a note is cut to its first part."""
 _POINTER = "\u276f "
 _SEEN = 6
 
@@ -89,6 +90,9 @@ class Welcome(Widget):
         self._waits = waits
         self._is_early = False
         self._first_row = self._left = 0
+
+    def on_mount(self) -> None:
+        self.app.screen_change_signal.subscribe(self, lambda _: self.refresh())
 
     @property
     def offered(self) -> tuple[Suggestion, ...]:
@@ -171,6 +175,9 @@ class Welcome(Widget):
         return True
 
     def render(self) -> Content:
+        """All of it; nothing while something is open over it, which would cut the wordmark."""
+        if self.app.screen is not self.screen:
+            return Content("")
         width, height = self.size
         column = min(_COLUMN, width - 2)
         rows = [self._suggestion(each, column) for each in self.offered]
@@ -199,11 +206,12 @@ class Welcome(Widget):
         return [Content.styled(text, "$muted").truncate(column, ellipsis=True)]
 
     def _suggestion(self, suggestion: Suggestion, column: int) -> Content:
-        room = column - len(_POINTER) - (_NOTE_WIDTH if column >= 50 else 6)
-        text = fit_cells(first_line(suggestion.text, 200), max(4, room))
         known = BY_NAME.get(suggestion.command)
-        key = key_label(self.app, known) if known and not suggestion.note else suggestion.note
-        note = key.rjust(column - len(_POINTER) - cell_len(text))
+        own = suggestion.note if column >= _WITH_NOTES else suggestion.note.partition(" · ")[0]
+        named = (key_label(self.app, known) or f"/{known.name}") if known and not own else own
+        room = column - len(_POINTER) - cell_len(named) - 2
+        text = fit_cells(first_line(suggestion.text, 200), max(4, room))
+        note = named.rjust(column - len(_POINTER) - cell_len(text))
         if suggestion == self.chosen:
             line = Content.assemble((_POINTER, "bold $user"), (text, "bold"), (note, "$muted"))
             return line.stylize("on $selected")

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from agent_tui.core.text import first_line
 
 _MOST_ROWS = 4
-_REMOVE = " ✕ "
+_REMOVE = " ✕  "
 
 
 class PromptQueue(Widget, can_focus=False):

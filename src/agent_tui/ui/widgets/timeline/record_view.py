@@ -98,7 +98,6 @@ _MARKERS = (
     UnknownRecord,
 )
 
-
 _LANDMARKS = {Checkpoint, UserMessage, CompactionRecord, ToolMessage, TurnEndRecord, UnknownRecord}
 
 
@@ -187,7 +186,17 @@ class RecordBlocks:
             return replace(block, changed=self._changed_by(index, block.command))
         if block.origin == "dmail":
             return replace(block, checkpoint=self._dmail_checkpoint(index))
-        return block
+        return replace(block, lost_its_answer=self._lost_its_answer(index))
+
+    def _lost_its_answer(self, index: int) -> bool:
+        """Whether a prompt, and those since a compaction's summary, stand before the next one."""
+        following = self._records[index + 1 : index + 2]
+        if not following or not isinstance(following[0], UserMessage):
+            return False
+        records = self._records[max(0, index - _LOOK) : index + 2]
+        origins = [each.origin if isinstance(each, UserMessage) else "" for each in records]
+        others = [origin for origin in origins if origin != "human"]
+        return origins[-2:] == ["human", "human"] and others[-1:] == ["compaction"]
 
     def _dmail_checkpoint(self, index: int) -> int | None:
         """Where a D-Mail went back to, as the revert says that made room for it."""
@@ -278,10 +287,8 @@ class RecordBlocks:
 
     def _changed_by(self, index: int, call: str) -> Changed | None:
         """What a call or a command changed on disk, as the capture near it says."""
-        first, stop = (
-            max(0, index - _LOOK_CAPTURES),
-            min(len(self._records), index + _LOOK_CAPTURES),
-        )
+        first = max(0, index - _LOOK_CAPTURES)
+        stop = min(len(self._records), index + _LOOK_CAPTURES)
         for place in sorted(self._captures(first, stop), key=lambda place: abs(place - index)):
             record = self._records[place]
             if isinstance(record, WorkspaceRecord) and reveal(record.call) == reveal(call):
