@@ -65,6 +65,21 @@ def test_welcome(snap_compare: Compare, stage: Stage) -> None:
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
 
+def test_welcome_back(snap_compare: Compare, stage: Stage) -> None:
+    project = stage.make_project()
+    stage.clock.set_back(hours=2)
+    asked = "Review: spring tides in the table"
+    stage.remember(str(project), asked, Reply(text="Two things.\n\n" * 40), at=".")
+    stage.clock.set_back()
+
+    async def visit(visitor: Visitor) -> None:
+        await visitor.until_text("Continue")
+        await visitor.press(*["down"] * 4)
+
+    app = stage.connected("http://127.0.0.1:9/v1", project)
+    assert is_as_accepted(snap_compare, stage, app, visit, LOW)
+
+
 def test_timeline(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Fix the bug", allow=2)

@@ -786,3 +786,17 @@ async def test_the_empty_prompt_says_how_to_come_back_to_the_end(
         await here.pilot.press("pageup", "a", "b", "home", "end", "c")
         await here.until(lambda: here.chat.prompt_box.text == "abc")
         assert not here.chat.timeline.at_end
+
+
+async def test_the_prompt_says_how_to_make_room_while_the_context_is_nearly_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.prompts.send("What have we done so far?")
+        await here.until(lambda: not here.chat.runner.is_busy)
+        here.chat.panes.invite("")
+        frame, gauge = here.chat.prompt_box.frame, here.chat.gauge
+        gauge.gauge = replace(gauge.gauge, tokens=int(0.9 * gauge.gauge.trigger_at))
+        await here.until(lambda: frame.invitation[0] == "Ask anything, or press F4 to compact")
+        gauge.gauge = replace(gauge.gauge, tokens=1)
+        await here.until(lambda: frame.invitation == ("Ask anything",))

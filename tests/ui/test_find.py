@@ -231,7 +231,9 @@ async def test_the_line_that_finds_is_as_wide_as_the_reader() -> None:
     async with (app := Stage(screen=reader)).run_test(size=(200, 30)) as pilot:
         await until(pilot, lambda: "1 of " in app.text)
         (bar,) = app.screen.query(FindBar)
-        assert (bar.region.x, bar.region.right) == (1, 199)
+        text = app.screen.query_one("#reader").region
+        assert (bar.region.x, bar.region.right) == (text.x + 1, text.right - 1)
+        assert text.x + text.right == app.size.width
 
 
 async def test_the_hints_say_what_esc_does_while_the_line_finds() -> None:

@@ -15,6 +15,7 @@ from agent_tui.resources import stylesheet
 from agent_tui.runtime.live_session import LiveSession
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.conversation.todo import show_todo
 from agent_tui.ui.widgets.panes.side_panel import SidePanel
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.ui.stage import Stage
@@ -162,3 +163,18 @@ async def test_it_grows_with_the_screen(
         await until(pilot, lambda: app.chat.panes.side is not None)
         await until(pilot, lambda: app.chat.panes.side_width == taken)
         await app.chat_screen.end()
+
+
+async def test_a_list_that_is_done_stays_in_it_as_long_as_over_the_prompt(tmp_path: Path) -> None:
+    async with (app := AgentTui(Launch(cwd=tmp_path, demo=True))).run_test(size=WIDE) as pilot:
+        while not app.chat.screen.query(SidePanel):
+            await pilot.pause(0.05)
+        app.chat.prompts.send("What have we done so far?")
+        panel = app.chat.screen.query_one(SidePanel)
+        while app.chat.runner.is_busy or not panel.size.width:
+            await pilot.pause(0.02)
+        show_todo(app.chat.panes, [TodoItem("Read it", "done")])
+        app.chat.panes.update_side()
+        while any(each.group == "side" and not each.is_finished for each in app.workers):
+            await pilot.pause(0.02)
+        assert "1 of 1" in panel.render().plain

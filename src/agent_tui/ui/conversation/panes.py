@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agent_tui.ui.commands.table import name_keys
+from agent_tui.ui.widgets.bars.gauge import is_near
+
 if TYPE_CHECKING:
     from agent_tui.ui.conversation.side import Side
     from agent_tui.ui.widgets.bars.gauge import TokenGauge
@@ -43,13 +46,14 @@ class Panes:
         self.welcome = welcome
         self.has_timeline = False
         self.side: Side | None = None
-        self._invitation: tuple[str, ...] = ("Ask anything",)
+        self._invited = ""
 
     def add_timeline(self, timeline: Timeline) -> None:
         """From here on there is a timeline."""
         self.timeline = timeline
         self.has_timeline = True
-        self.prompt_box.watch(timeline, "is_followed", self._show_way_to_end, init=False)
+        self.prompt_box.watch(timeline, "is_followed", self._show_invitation, init=False)
+        self.prompt_box.watch(self.gauge, "gauge", self._show_invitation, init=False)
         self.prompt_box.watch(self.welcome, "chosen", self._show_next_step, init=False)
 
     def _show_next_step(self) -> None:
@@ -92,14 +96,22 @@ class Panes:
 
     def invite(self, other: str) -> None:
         """Show in the empty prompt what could be done next; empty for the usual invitation."""
-        both = (f"Ask anything, or {other}", f"Ask, or {other}")
-        self._invitation = both if other else ("Ask anything",)
+        self._invited = other
         self.prompt_box.frame.invitation = self._invitation
 
-    def _show_way_to_end(self, is_followed: bool) -> None:
-        """Say in the empty prompt how to return to the end, while it is out of view."""
+    @property
+    def _invitation(self) -> tuple[str, ...]:
+        """What could be done next; when the context is nearly full, how to make room."""
+        other = self._invited
+        if not other and is_near(self.gauge.gauge):
+            other = name_keys(self.prompt_box.app, "press {compact} to compact")
+        return (f"Ask anything, or {other}", f"Ask, or {other}") if other else ("Ask anything",)
+
+    def _show_invitation(self) -> None:
+        """Say it in the empty prompt, or how to return to the end while it is out of view."""
         if self.timeline.display:  # otherwise the welcome says what can be done
-            self.prompt_box.frame.invitation = self._invitation if is_followed else _TO_END
+            followed = self.timeline.is_followed
+            self.prompt_box.frame.invitation = self._invitation if followed else _TO_END
 
     def show_work(self, work: str) -> None:
         """Say in the status line what runs; an empty string where nothing does."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agent_tui.core.todo import last_todo
 from agent_tui.ui.widgets.bars.gauge import TokenGauge
 from agent_tui.ui.widgets.panes.side_panel import SidePanel
+from agent_tui.ui.widgets.panes.todo_panel import TodoPanel
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -75,7 +76,8 @@ class Side:
         checkpoints = await asyncio.to_thread(_turns, session.view.records)
         files = await session.files.net_changes()
         if session is self._holder.session:
-            self.panel.show_todo(last_todo(session.view.records))
+            shown = self._screen.query(TodoPanel)  # a list that is done stays until the next turn
+            self.panel.show_todo(shown.first().items if shown else last_todo(session.view.records))
             self.panel.show_facts(files, checkpoints)
 
 

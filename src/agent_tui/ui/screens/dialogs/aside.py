@@ -50,7 +50,7 @@ class AsideScreen(Popup[None]):
 
     def compose(self) -> ComposeResult:
         with self.frame("Side question (not kept)", self._hints(), id="aside"):
-            yield Static(Content.styled(clean(self._question), "$user"), id="question")
+            yield Static(Content(clean(self._question)), id="question")
             yield self._reading
             yield self._find_bar
 

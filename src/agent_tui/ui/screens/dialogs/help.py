@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import key_label
 from agent_tui.ui.commands.table import COMMANDS, name_keys, name_keys_of_hint
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 
 TIPS = (
@@ -47,6 +47,7 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
 class HelpScreen(Panel[None]):
     """What can be done, and how; scrolls with the arrow keys."""
 
+    DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/help.tcss")]
     AUTO_FOCUS = "#help"
 

@@ -26,6 +26,7 @@ class PaletteScreen(FilteredPopup):
             self._search, self._draw, self._name_at, most_rows=_MOST_ROWS, empty="No such command"
         )
         self._found: list[tuple[Command, Content]] = []
+        self._widest = 0
 
     def compose(self) -> ComposeResult:
         yield from self.compose_list("Commands", "Search commands", _HINTS, "palette")
@@ -35,6 +36,7 @@ class PaletteScreen(FilteredPopup):
 
     def _search(self, query: str) -> int:
         self._found = find_commands(query)
+        self._widest = max((title.cell_length for _, title in self._found), default=0)
         return len(self._found)
 
     def _name_at(self, index: int) -> str:
@@ -43,6 +45,7 @@ class PaletteScreen(FilteredPopup):
     def _draw(self, index: int, width: int) -> Content:
         command, title = self._found[index]
         key = key_label(self.app, command) or (f"/{command.name}" if command.slash else "")
+        title = title.pad_right(self._widest - title.cell_length)
         room = width - title.cell_length - len(key) - 4
         note = Content.styled(command.help, "$muted").truncate(max(0, room), ellipsis=True)
         left = Content.assemble(title, "  ", note if room > 16 else "")

@@ -7,7 +7,7 @@ from textual.binding import Binding
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.renderers.long_text import MOST_CHARS
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.panes.reading import Reading
 from agent_tui.ui.widgets.prompt.find_bar import FindBar
 
@@ -20,6 +20,7 @@ class ReaderScreen(Panel[None]):
         markdown: whether it is drawn as Markdown at first, not as it was written.
     """
 
+    DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [
         *PANEL_SHEETS,
         stylesheet("widgets/find_bar.tcss"),

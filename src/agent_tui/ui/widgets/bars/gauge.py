@@ -37,6 +37,11 @@ class TokenGauge(Widget):
         return draw_gauge(self.gauge, self.size.width)
 
 
+def is_near(gauge: Gauge) -> bool:
+    """Whether the context will be compacted soon."""
+    return 0 < _NEAR * gauge.trigger_at <= gauge.tokens
+
+
 def draw_gauge(gauge: Gauge, width: int) -> Content:
     """The gauge in ``width`` cells: the longest text that leaves room for a bar of use."""
     if not gauge.window:
@@ -71,7 +76,7 @@ def _numbers(gauge: Gauge) -> list[str]:
         return forms
     left = gauge.trigger_at - gauge.tokens
     warning = f"compacts in {format_tokens(left)}" if left > 0 else "compacts next"
-    if gauge.tokens >= _NEAR * gauge.trigger_at:
+    if is_near(gauge):
         forms = [f"{tokens}/{window} · {warning}", *forms[1:]]
     return [f"{plain} · {warning}", *forms]
 
