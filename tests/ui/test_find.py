@@ -232,7 +232,7 @@ async def test_the_line_that_finds_is_as_wide_as_the_reader() -> None:
         await until(pilot, lambda: "1 of " in app.text)
         (bar,) = app.screen.query(FindBar)
         text = app.screen.query_one("#reader").region
-        assert (bar.region.x, bar.region.right) == (text.x + 1, text.right - 1)
+        assert (bar.region.x, bar.region.right) == (text.x, text.right)
         assert text.x + text.right == app.size.width
 
 
