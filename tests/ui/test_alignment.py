@@ -16,6 +16,12 @@ def kept_of(fates: list[bool]) -> list[int]:
     return [index for index, stays in enumerate(fates) if stays]
 
 
+def early_of(fates: list[bool]) -> list[int]:
+    """The kept messages behind which others go."""
+    last = max((index for index, stays in enumerate(fates) if not stays), default=0)
+    return [index for index in kept_of(fates) if index < last]
+
+
 def right_of(rows: Alignment) -> list[tuple[str, int]]:
     """What stands at the right, from above to below, rows without anything passed over."""
     found: list[tuple[str, int]] = []
@@ -68,6 +74,8 @@ def test_messages_kept_at_the_end_stand_beside_themselves_and_no_other_goes_back
             # Beside itself, or as near below as the summary and those before it let it come.
             place = kept.index(index)
             above = places[kept[place - 1]] + 1 if place else lines
+            if not any(places[early] == rows.row_of(early) for early in early_of(fates)):
+                above = places[kept[place + 1]] - 1 if place + 1 < len(kept) else rows.rows - 1
             assert places[index] == max(rows.row_of(index), above)
 
 

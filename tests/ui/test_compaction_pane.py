@@ -244,7 +244,9 @@ async def test_a_summary_longer_than_what_it_replaces_pushes_both_sides_down() -
         rows = split(app)
         assert len(rows) == 6 + 21 - 2
         assert rows[-1][0].split() == rows[-1][1].split()
-        assert [right for left, right in rows if left in ("", "┆")][-1] == "line 19"
+        gap = [row for row in rows if row[0].strip() in ("", "↓ 4 more messages")]
+        assert [left.strip() for left, _ in gap] == ["↓ 4 more messages", *[""] * (len(gap) - 1)]
+        assert gap[-1][1] == "line 19"
 
 
 async def test_enter_on_a_loss_leads_to_its_message() -> None:

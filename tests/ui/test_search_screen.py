@@ -6,14 +6,15 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from textual.content import Content
 from textual.widgets import Static
 
 from agent_tui.core.errors import StorageError, UsageError
 from agent_tui.library.search.finding import FoundSession, Hit, SearchAnswer
-from agent_tui.ui.renderers.canvas import COLUMN
 from agent_tui.ui.screens.sessions import search as search_screen
 from agent_tui.ui.screens.sessions.search import SearchScreen
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.preview import Preview
 from tests.ui.stage import Stage
 from tests.waiting import rest, until
 
@@ -191,12 +192,31 @@ async def test_lines_that_are_found_and_not_shown_are_told() -> None:
         assert "4 lines in 1 session, best 2 shown" in stage.text
 
 
-async def test_how_old_a_session_is_stands_at_the_edge_of_the_column_not_of_the_screen() -> None:
+async def test_how_old_a_session_is_stands_at_the_edge_of_the_list() -> None:
     search = Search(found("one", "word " * 60, title="The tides"))
-    async with (stage := Stage(screen=SearchScreen(search, "tide"))).run_test(
-        size=(200, 20)
-    ) as pilot:
+    screen = SearchScreen(search, "tide")
+    async with (stage := Stage(screen=screen)).run_test(size=(200, 20)) as pilot:
         await until(pilot, lambda: "The tides" in stage.text)
         await pilot.pause()
-        rows = [line for line in stage.text.splitlines() if "The tides" in line or "word" in line]
-        assert [len(row.rstrip()) - 1 for row in rows] == [COLUMN, COLUMN]
+        region = screen.query_one("#search-rows", Rows).scrollable_content_region
+        lines = [line[region.x : region.right] for line in stage.text.splitlines()]
+        rows = [line for line in lines if "The tides" in line or "word" in line]
+        assert [len(row.rstrip()) for row in rows] == [region.width, region.width]
+
+
+async def test_what_is_said_around_a_line_stands_beside_it_with_the_words_looked_for() -> None:
+    passage = "First.\nThe Tide comes,\nand the tide goes."
+    session = found("one", "… the tide goes.")
+    session = replace(session, hits=(replace(session.hits[0], passage=passage),))
+    search = Search(session)
+    search.stopped = SearchAnswer(marks=("tide",))
+    screen = SearchScreen(search, "tide")
+    async with (stage := Stage(screen=screen)).run_test(size=(120, 20)) as pilot:
+        await until(pilot, lambda: "The Tide comes," in stage.text)
+        shown = next(line for line in screen.query_one(Preview)._lines if "Tide" in str(line))
+        assert isinstance(shown, Content)
+        assert [shown.plain[s.start : s.end] for s in shown.spans if "bold" in str(s.style)] == [
+            "Tide"
+        ]
+        await pilot.resize_terminal(80, 20)
+        await until(pilot, lambda: "The Tide comes," not in stage.text)

@@ -481,7 +481,7 @@ async def test_the_facts_of_a_session_stand_above_what_was_said_however_long() -
         app.screen.query_one(SessionPreview).show_session(long)
         await pilot.pause()
         assert "folder    /home/me/project" in app.text
-        assert "id        s1" in app.text
+        assert "last used " in app.text
         (mark,) = [line for line in app.text.splitlines() if "\u276f alpha" in line]
         (below,) = [line for line in app.text.splitlines() if "beta" in line]
         assert mark.index("alpha") == below.index("beta")

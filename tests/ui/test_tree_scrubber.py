@@ -250,3 +250,16 @@ async def test_equal_branches_fold_to_one_row() -> None:
     async with (app := Stage(screen=CompareScreen(load))).run_test(size=(100, 20)) as pilot:
         assert "2 messages in common" in await shown(app, pilot)
         assert app.screen.query_one(Pairs).count == 1
+
+
+async def test_a_short_comparison_leaves_the_other_rows_to_what_is_said() -> None:
+    async with (app := Stage(screen=CompareScreen(load_comparison))).run_test(
+        size=(120, 60)
+    ) as pilot:
+        await settle(pilot)
+        pairs, sides = app.screen.query_one(Pairs), app.screen.query_one("#both-sides")
+        assert pairs.size.height == max(4, pairs.count)
+        assert sides.region.bottom == 59
+        await pilot.press("a")
+        await settle(pilot)
+        assert pairs.size.height == max(4, pairs.count)

@@ -12,6 +12,8 @@ import pytest
 
 from agent_tui.core.errors import UsageError
 from agent_tui.library.search import finding, longer_words, matching
+from agent_tui.library.search.finding import passage_of
+from agent_tui.library.search.line_text import read_line
 from agent_tui.library.search.matching import Line, Matching
 from agent_tui.library.search.query import Query
 from tests.library.search.conftest import Library, assistant, call, user
@@ -111,6 +113,7 @@ def test_a_hit_says_where_it_stands_and_shows_the_words(library: Library) -> Non
     log = library.data / "projects" / "-home-ada-tide" / "first" / "context.jsonl"
     assert log.read_bytes()[hit.place :].startswith(b'{"role": "user"')
     assert "tide table" in hit.snippet
+    assert "tide table" in hit.passage
     assert (found.cwd, found.matches, hit.role) == ("/home/ada/tide", 1, "user")
 
 
@@ -398,3 +401,19 @@ def test_a_search_for_half_a_character_finds_nothing(library: Library) -> None:
     library.log("one", [user("The tide")])
     library.index.update()
     assert library.ids("agent:\udcff") == []
+
+
+def test_what_the_program_notes_of_files_is_said_by_nobody() -> None:
+    noted = b'{"role":"_workspace","id":"7","why":"tide","delta":[{"path":"tide.py"}]}'
+    assert read_line(noted) is None
+    assert read_line(b'{"role":"user","content":"tide"}') is not None
+
+
+def test_a_passage_begins_near_the_word_and_keeps_its_lines() -> None:
+    text = "first line\n" * 200 + "the tide comes\nand goes\n" + "last line\n" * 200
+    passage = passage_of(text, ("tide",))
+    assert passage.startswith("… first line\n")
+    assert "the tide comes\nand goes\n" in passage
+    assert passage.endswith(" …")
+    assert len(passage) < 1_300
+    assert passage_of("the tide", ("tide",)) == "the tide"

@@ -22,6 +22,7 @@ from agent_tui.library.search.query import Query, parse_query
 from agent_tui.library.search.unknown import explain_nothing
 
 _SNIPPET = 160
+_PASSAGE = 1_200
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Hit:
     """A line that a query found: ``place`` is its byte offset, or its number among the records.
 
     ``mark`` is the first of the words looked for that it holds; empty where a filter found it.
+    ``passage`` is what is said around it, with its line breaks.
     """
 
     place: int
@@ -37,6 +39,7 @@ class Hit:
     snippet: str
     tools: tuple[str, ...] = ()
     mark: str = ""
+    passage: str = ""
 
 
 def is_live_log(source: str, path: str) -> bool:
@@ -73,12 +76,14 @@ class SearchAnswer:
         stopped_by: why not all lines of all sessions were looked through; empty where all were.
         unsearched: sessions that were left out when the time was over, or about so many.
         unknown: of a search that found nothing, which of its filters no session can fit.
+        marks: the words and phrases that were looked for, in small letters.
     """
 
     sessions: tuple[FoundSession, ...] = ()
     stopped_by: Stop = ""
     unsearched: int = 0
     unknown: str = ""
+    marks: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> str:
@@ -176,7 +181,7 @@ class Finder:
         if matching.stopped_by == "time":
             unread += matching.count_unsearched()
         unknown = "" if found or stopped_by else explain_nothing(self._base, query)
-        return SearchAnswer(tuple(found), stopped_by, unread, unknown)
+        return SearchAnswer(tuple(found), stopped_by, unread, unknown, query.marks)
 
     def _row(self, line: int) -> sqlite3.Row:
         cursor = self._base.execute(_LINE, (line,))
@@ -198,7 +203,10 @@ class Finder:
                 snippet = clean(snippet_of(said.text, query.marks))
                 tools = tuple(sorted(said.tools))
                 mark = next((mark for mark in query.marks if mark in said.text.lower()), "")
-                yield Hit(row["offset"], row["at"] or "", row["role"], snippet, tools, mark)
+                passage = clean(passage_of(said.text, query.marks))
+                yield Hit(
+                    row["offset"], row["at"] or "", row["role"], snippet, tools, mark, passage
+                )
                 count += 1
             if count >= most:
                 return
@@ -248,14 +256,29 @@ def _says(said: LineText, literals: tuple[str, ...]) -> bool:
 
 def snippet_of(text: str, marks: tuple[str, ...]) -> str:
     """The part of a text around the first of the words looked for, in one line."""
-    lowered = text.lower()
-    found = [at for mark in marks if (at := lowered.find(mark.split()[0] if mark else "")) >= 0]
-    start = max(0, min(found, default=0) - _SNIPPET // 3)
+    start = max(0, _first_of(text, marks) - _SNIPPET // 3)
     if start and (blank := text.rfind(" ", start - 20, start)) >= 0:
         start = blank + 1
     part = " ".join(text[start : start + 2 * _SNIPPET].split())
     cut = part[:_SNIPPET]
     return f"{'… ' if start else ''}{cut}{' …' if len(part) > _SNIPPET else ''}"
+
+
+def passage_of(text: str, marks: tuple[str, ...]) -> str:
+    """The lines of a text around the first of the words looked for."""
+    start = max(0, _first_of(text, marks) - _PASSAGE // 3)
+    if start:  # at the beginning of a line or a word, where one is near
+        cut = max(text.rfind("\n", 0, start), text.rfind(" ", start - 20, start))
+        start = cut + 1 if start - cut < _PASSAGE // 3 else start
+    part = text[start : start + _PASSAGE].strip()
+    return f"{'… ' if start else ''}{part}{' …' if start + _PASSAGE < len(text) else ''}"
+
+
+def _first_of(text: str, marks: tuple[str, ...]) -> int:
+    """Where the first of the words looked for stands; 0 where none does."""
+    lowered = text.lower()
+    found = [at for mark in marks if (at := lowered.find(mark.split()[0] if mark else "")) >= 0]
+    return min(found, default=0)
 
 
 _LINE = """SELECT files.source, files.path, files.key, files.session, files.title, files.cwd,

@@ -48,7 +48,7 @@ _ROLES = {
 _COMPACTIONS = {"_compaction", "compact_boundary", "compacted", "compaction"}
 _TWICE = {"event_msg", "progress", "file-history-snapshot", "turn_context", "last-prompt"}
 """Lines that repeat what other lines of the same log say, or that hold no talk."""
-_MUTE = {"_session", "_usage", "_head", "_checkpoint", "_system_prompt"}
+_MUTE = {"_session", "_usage", "_head", "_checkpoint", "_system_prompt", "_workspace"}
 """Roles of our lines that nobody said: what every session begins with is no find."""
 _SILENT = frozenset(
     (

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
 from agent_tui.core.errors import AgentTuiError, StorageError
-from agent_tui.core.format import format_age, format_count
+from agent_tui.core.format import format_age, format_count, format_since
 from agent_tui.core.text import clean, reveal
 from agent_tui.resources import stylesheet
-from agent_tui.ui.renderers.canvas import COLUMN
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
 from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.list_keys import take_list_key
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.panes.preview import Preview
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ _MARKDOWN = re.compile(r"\*\*|`|(?:^|(?<= ))#{1,6} ")
 _TABLE_HEAD = re.compile(r"\|\s*:?-{3,}:?\s*\|")
 _CELL_EDGE = re.compile(r"\s*\|(?:[\s:-]*\|)*\s*")
 _WIDE = 90
+_SIGNS = {"user": "\u276f", "assistant": " ", "tool": "●"}
 _ASK = "Type words, “phrases”, -without, or filters: agent: project: tool: file: has:error after:7d"
 
 
@@ -58,7 +61,12 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         text: what is looked for at first.
     """
 
-    CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/search.tcss")]
+    CSS_PATH = [
+        *PANEL_SHEETS,
+        stylesheet("widgets/preview.tcss"),
+        stylesheet("screens/search.tcss"),
+    ]
+    HORIZONTAL_BREAKPOINTS = WITH_PREVIEW
     AUTO_FOCUS = "#search-text"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open_highlighted", "open", key_display="Enter"),
@@ -71,17 +79,19 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         self._search = search
         self._found: list[_Row] = []
         self._found_for = ""
+        self._marks: tuple[str, ...] = ()
         self._is_updating, self._trouble = False, ""
         self._first = text
         self._text = LineInput("Search all sessions", id="search-text")
         self._left_out = Static(id="left-out")
         self._rows = Rows(self._draw, id="search-rows", empty=Content.styled(_ASK, "$muted"))
+        self._preview = Preview()
 
     def compose(self) -> ComposeResult:
         yield self.heading()
         yield self._text
         yield self._left_out
-        yield self._rows
+        yield Horizontal(self._rows, self._preview, id="beside")
         yield self.key_hints()
 
     def on_mount(self) -> None:
@@ -120,7 +130,7 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
             told = "Building the index…" if is_awaited else clean(str(error))
             self._show([], Content.styled(told, "$muted"))
             return
-        found = answer.sessions
+        found, self._marks = answer.sessions, answer.marks
         rows = [row for each in found for row in (_Row(each), *(_Row(each, h) for h in each.hits))]
         self._show(rows, Content(answer.nothing), answer.warning if found else "")
         lines = sum(each.matches for each in found)
@@ -140,13 +150,25 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         self._found, self._found_for = rows, text
         self._rows.show_empty(empty)
         self._rows.show_rows(len(rows), cursor=cursor)
+        self._preview.set_class(bool(rows), "-shown")
+        if not rows:
+            self._preview.show_parts([])
+
+    @on(Rows.Highlighted, "#search-rows")
+    def _follow_cursor(self) -> None:
+        """Show what is said around the line; of a session, around its best one."""
+        if self._found:
+            row = self._found[self._rows.cursor]
+            self._preview.show_parts(_describe(row.session, row.hit, self._marks))
 
     def has_rows(self) -> bool:
         return bool(self._found)
 
     def _draw(self, index: int, width: int) -> Content:
-        row, width = self._found[index], min(width, COLUMN)
-        return _draw_session(row.session, width) if row.hit is None else _draw_hit(row.hit, width)
+        row = self._found[index]
+        if row.hit is None:
+            return _draw_session(row.session, width)
+        return _draw_hit(row.hit, width, self._marks)
 
     @on(Rows.Chosen, "#search-rows")
     def action_open_highlighted(self) -> None:
@@ -177,16 +199,40 @@ def _draw_session(found: FoundSession, width: int) -> Content:
     about = f"{fit_cells(found.source, 12)} {fit_cells(project, 18)}"
     lines = format_count(found.matches, "line").rjust(10)
     rest = width - 12 - 18 - 10 - len(age) - 4
-    return Content.assemble(
-        (fit_cells(title, rest), "bold"), f" {about}", (f" {lines} {age}", "$muted")
-    )
+    return Content.assemble((fit_cells(title, rest), "bold"), (f" {about} {lines} {age}", "$muted"))
 
 
-def _draw_hit(hit: Hit, width: int) -> Content:
-    who = {"user": "\u276f", "assistant": " ", "tool": "●"}.get(hit.role, "·")
+def _draw_hit(hit: Hit, width: int, marks: Sequence[str]) -> Content:
     words = clean(hit.snippet)
     if hit.role in ("user", "assistant"):
         words = _MARKDOWN.sub("", words)
         if _TABLE_HEAD.search(words):  # else a bar may be one of a command
             words = _CELL_EDGE.sub(" · ", words)
-    return Content.assemble((f"  {who} ", "$muted"), fit_cells(words, width - 4))
+    said = _show_marks(Content(fit_cells(words, width - 4)), marks)
+    return Content.assemble((f"  {_SIGNS.get(hit.role, '·')} ", "$muted"), said)
+
+
+def _describe(found: FoundSession, hit: Hit | None, marks: Sequence[str]) -> list[Content]:
+    """A session and what is said in it around a line."""
+    project = reveal(found.cwd.rstrip("/").rpartition("/")[2] or found.cwd)
+    facts = (reveal(found.source), project, reveal(found.model), format_since(found.updated_at))
+    return [
+        Content.styled(clean(found.title) or "Untitled", "bold"),
+        Content.styled(" · ".join(filter(None, facts)), "$muted"),
+        Content(""),
+        _show_marks(Content.styled(_passage_of(hit or found.hits[0]), "$muted"), marks),
+    ]
+
+
+def _passage_of(hit: Hit) -> str:
+    return clean(hit.passage or hit.snippet).expandtabs(4)
+
+
+def _show_marks(text: Content, marks: Sequence[str]) -> Content:
+    """The text with the words looked for in it."""
+    if not any(marks):
+        return text
+    found = re.compile("|".join(map(re.escape, filter(None, marks))), re.IGNORECASE)
+    for match in found.finditer(text.plain):
+        text = text.stylize("bold $user", *match.span())
+    return text

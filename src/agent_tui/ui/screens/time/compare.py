@@ -26,6 +26,7 @@ from agent_tui.ui.widgets.panes.preview import Preview
 _BOTH_SIDES = 72
 """Below this many cells one side is shown at a time."""
 _READ_ON = 6
+_LEAST_ROWS = 4
 
 
 class CompareScreen(Panel[None]):
@@ -81,6 +82,7 @@ class CompareScreen(Panel[None]):
             parts if self._differs else "no differences",
         )
         self.pairs.show_comparison(found)
+        self._fit_pairs()
         self.refresh_bindings()
         self._draw_columns()
 
@@ -125,8 +127,13 @@ class CompareScreen(Panel[None]):
                 parts += [*message_parts(message), Content("")]
         return parts
 
+    def _fit_pairs(self) -> None:
+        """Give a short list the rows that it takes: what is said there has the others."""
+        self.pairs.styles.max_height = max(_LEAST_ROWS, self.pairs.count)
+
     def action_fold(self) -> None:
         self.pairs.fold()
+        self._fit_pairs()
 
     def action_next_difference(self, step: int) -> None:
         self.pairs.next_difference(step)
@@ -136,7 +143,7 @@ class CompareScreen(Panel[None]):
         """Read the message of the row whole, or open what both have in common."""
         row = self.pairs.cursor
         if self.pairs.is_fold(row):
-            self.pairs.fold()
+            self.action_fold()
             return
         left, right = self.pairs.messages(row)
         texts = [("left", left), ("right", right)]

@@ -79,14 +79,14 @@ class Balance:
         going = self._report.tokens_before - self.untouched
         stretch = going / counted if counted else 0.0
         parts = [(self._sums[fate] * stretch, STYLES[fate]) for fate in _GOING_FIRST]
-        return [(self.untouched, "$faint"), *parts]
+        return [(self.untouched, "$share-5"), *parts]
 
     def _after(self) -> list[tuple[float, str]]:
         after = self._report.tokens_after
         kept = min(self._staying, after)
         summary = after - self.untouched - kept
         parts = [(summary, STYLES["summarised"]), (kept, STYLES["kept"])]
-        return [(self.untouched, "$faint"), *parts]
+        return [(self.untouched, "$share-5"), *parts]
 
 
 def _bar(parts: list[tuple[float, str]], scale: int, width: int) -> Content:

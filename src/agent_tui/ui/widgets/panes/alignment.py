@@ -2,7 +2,9 @@
 
 The new context keeps its own order, which is that of the log that a compaction writes: the summary
 first, then what is kept. A kept message stands beside itself as far as that order allows; those at
-the end always do. Rows are found by arithmetic: aligning ten thousand messages costs nothing.
+the end always do. Where the summary leaves no other its place, all of them stand together.
+
+Rows are found by arithmetic: aligning ten thousand messages costs nothing.
 """
 
 from __future__ import annotations
@@ -30,8 +32,10 @@ class Alignment:
         self._early = tail  # kept messages behind which others go
         self._before_tail = max(0, count - (len(kept) - tail))
         self._tail_row = max(self._before_tail, lines + self._early)
-        # So many of the early ones follow the summary closely, because it fills their own rows.
+        # So many of the early ones cannot stand in their own rows, because the summary fills them.
         self._pushed = tail if self._is_alone else self._place_behind(lines, tail)
+        is_together = self._pushed == self._early
+        self._pushed_row = self._tail_row - self._pushed if is_together else lines
         self.rows = head + self._tail_row + len(kept) - tail
 
     def _place_behind(self, going: int, end: int) -> int:
@@ -45,6 +49,11 @@ class Alignment:
             return row - self._tail_row + self._before_tail
         return row if 0 <= row < self._before_tail else None
 
+    def rest_below(self, row: int) -> int:
+        """In the first row without an old message, how many of them come further down; else 0."""
+        is_first = row - self.head == self._before_tail < self._tail_row
+        return self.rows - self.head - self._tail_row if is_first else 0
+
     def line(self, row: int) -> int | None:
         """The line of the summary in a row."""
         return row - self.head if 0 <= row - self.head < self.lines else None
@@ -54,8 +63,8 @@ class Alignment:
         row -= self.head
         if row >= self._tail_row:
             return self._kept[self._early + row - self._tail_row]
-        if self.lines <= row < self.lines + self._pushed:
-            return self._kept[row - self.lines]
+        if self._pushed_row <= row < self._pushed_row + self._pushed:
+            return self._kept[row - self._pushed_row]
         place = bisect_left(self._kept, row, self._pushed, self._early)
         is_beside_itself = place < self._early and self._kept[place] == row
         return row if is_beside_itself else None

@@ -61,6 +61,8 @@ class Preview(Rows, can_focus=False):
         if said and (left := room - sum(map(len, said))) > 0:
             said[-1] = self._draw_parts(list(exchange_parts(self._exchanges[-1:])), left)
         self._lines += chain.from_iterable(said)
+        if said:
+            self._lines.pop()
         self.show_rows(len(self._lines))
 
     def _draw_parts(self, parts: Sequence[Part], more_rows: int = 0) -> list[Content | Line]:

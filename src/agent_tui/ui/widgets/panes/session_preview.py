@@ -56,12 +56,12 @@ def _project(cwd: str) -> str:
 
 def _facts(summary: SessionSummary, messages: int | None) -> Iterator[tuple[str, str]]:
     counted = "" if messages is None else f", {format_count(messages, 'message')}"
+    used, created = format_since(summary.updated_at), format_since(summary.created_at)
     yield "size", format_size(summary.size_bytes) + counted
     yield "folder", summary.cwd
-    yield "last used", format_since(summary.updated_at)
-    yield "created", format_since(summary.created_at)
+    yield "last used", used
+    yield "created", created if created != used else ""
     yield "compacted", _compaction(summary)
-    yield "id", summary.session_id
 
 
 def _compaction(summary: SessionSummary) -> str:

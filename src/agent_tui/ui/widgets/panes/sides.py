@@ -206,9 +206,9 @@ class Sides(Rows):
         index = self._aligned.old(row)
         if index is not None:
             return self._draw_message(index, width)
-        assert self._view is not None
-        goes_on = row < self._aligned.row_of(len(self._view.before) - 1)
-        return Content.styled("┆".ljust(width) if goes_on else " " * width, "$faint")
+        rest = self._aligned.rest_below(row)
+        told = f"  ↓ {format_count(rest, 'more message')}" if rest else ""
+        return Content.styled(fit_cells(told, width), "$faint")
 
     def _draw_new(self, row: int, width: int) -> Content:
         if row < self._aligned.head:
