@@ -129,9 +129,9 @@ class PastPreview(Preview):
     def show_place(self, number: int, heading: Content) -> None:
         """Show a heading now, and what was said last once the cursor has rested."""
         self._place = number, heading
+        self.add_class("-shown")
         if not self.display:
             return
-        self.add_class("-shown")
         self.show_parts([heading])
         # Called by the worker: one that is replaced before it starts leaves nothing unawaited.
         read: Callable[[], Awaitable[None]] = partial(self._read_place, number, heading)
