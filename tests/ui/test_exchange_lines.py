@@ -73,6 +73,12 @@ def test_of_a_big_exchange_only_the_beginning_is_read(cleaned: list[str]) -> Non
     assert plain(answer).endswith("…")
 
 
+def test_no_word_or_two_of_a_paragraph_are_left_where_an_answer_is_cut_off() -> None:
+    text = f"{'word ' * 238}end.\n\nI changed nothing else in all of it."
+    _, answer, _ = exchange_parts([Exchange("ask", text)])
+    assert plain(answer).endswith("end.\n\n…")
+
+
 def test_a_message_of_many_calls_is_told_by_the_first() -> None:
     calls = tuple(ToolCall(str(n), "read_file", f'{{"path": "{n}.py"}}') for n in range(10_000))
     *told, more = map(plain, message_parts(AssistantMessage("", calls)))

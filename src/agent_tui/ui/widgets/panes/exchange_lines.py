@@ -24,6 +24,8 @@ from agent_tui.ui.themes.palette import Palette
 _LONGEST = 1_200
 _LOOKED_AT = 2 * _LONGEST
 """Characters of a text that are read for that: carriage returns may be among them."""
+_SHORTEST = 40
+"""Characters of a paragraph that are shown where the text is cut off in it, at least."""
 _SAID = re.compile(r"\S")
 _PROMPT_LINES = 4
 _ANSWER_ROWS = 10
@@ -114,4 +116,6 @@ def _beginning(text: str) -> str:
     head = clean(text[start : start + _LOOKED_AT]).rstrip()
     if len(head) <= _LONGEST and start + _LOOKED_AT >= len(text):
         return head
-    return f"{head[:_LONGEST].rpartition(' ')[0] or head[:_LONGEST]}\u2026"
+    cut = head[:_LONGEST].rpartition(" ")[0] or head[:_LONGEST]
+    whole, blank, begun = cut.rpartition("\n\n")
+    return f"{whole}{blank}\u2026" if whole and len(begun) < _SHORTEST else f"{cut}\u2026"
