@@ -800,3 +800,15 @@ async def test_the_prompt_says_how_to_make_room_while_the_context_is_nearly_full
         await here.until(lambda: frame.invitation[0] == "Ask anything, or press F4 to compact")
         gauge.gauge = replace(gauge.gauge, tokens=1)
         await here.until(lambda: frame.invitation == ("Ask anything",))
+
+
+async def test_a_blank_row_stands_below_the_conversation_where_there_are_rows_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.prompts.send("What have we done so far?")
+        await here.until(lambda: not here.chat.runner.is_busy)
+        timeline, prompt = here.chat.timeline, here.chat.prompt_box
+        await here.until(lambda: prompt.region.y == timeline.region.bottom)
+        await here.pilot.resize_terminal(100, 40)
+        await here.until(lambda: prompt.region.y == timeline.region.bottom + 1)

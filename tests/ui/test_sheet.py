@@ -59,9 +59,14 @@ class Place:
         self.app.chat.requests.approve(request, is_own=True)
         await self.until_fitted()
 
+    @property
+    def above(self) -> int:
+        """The row below the conversation, and below the air that it keeps on a tall screen."""
+        return int(self.timeline.region.bottom + self.timeline.styles.margin.bottom)
+
     async def until_fitted(self) -> None:
         await until(self.pilot, lambda: bool(self.app.screen.query(SheetFrame)))
-        await until(self.pilot, lambda: self.timeline.region.bottom == self.frame.y)
+        await until(self.pilot, lambda: self.above == self.frame.y)
 
     async def until_below(self, row: int) -> None:
         await until(self.pilot, lambda: self.frame.bottom == row)

@@ -56,7 +56,7 @@ CHAT_SHEETS = [
 """The stylesheets of the first frame; the app loads them with its own."""
 
 _WIDTHS = [(0, "-narrow"), (WIDE, "-wide"), (220, "-widest")]
-_HEIGHTS = [(0, "-small"), (20, "-large")]
+_HEIGHTS = [(0, "-small"), (20, "-large"), (32, "-tall")]
 _TIMELINE_KEYS = (
     "↑↓ move · {timeline-menu:Enter} menu · {timeline-activate:Space} open · "
     "{timeline-copy:y} copy · {timeline-quote:q} quote · {timeline-find:/} find · Tab back",
