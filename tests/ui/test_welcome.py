@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.ui.blocks import NoticeBlock
 from agent_tui.ui.widgets.panes.welcome import Suggestion, Welcome
 from tests.ui.stage import Stage, shown
 from tests.ui.test_chat_acts import desk
@@ -235,3 +236,18 @@ async def test_nothing_of_it_stands_beside_what_is_open_over_it(
         await here.until(lambda: "Browse all sessions" not in shown(here.app))
         await here.pilot.press("escape")
         await here.until(lambda: "Browse all sessions" in shown(here.app))
+
+
+async def test_a_warning_leaves_the_welcome_and_stands_in_the_conversation_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the one about a model that was chosen from a server's list, at the first start."""
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.notices.warning("Using my-own, first of 2 listed. Choose another model.")
+        told = "Using my-own, first of 2 listed. Choose another model (/model)."
+        await here.until(lambda: told in shown(here.app))
+        assert "Browse all sessions" in shown(here.app)
+        assert told in [each.text for each in here.shown if isinstance(each, NoticeBlock)]
+        here.chat.prompts.send("one thing")
+        await here.until(lambda: "Browse all sessions" not in shown(here.app))
+        await here.until(lambda: not here.chat.runner.is_busy)

@@ -87,8 +87,7 @@ class Connections:
         connections.learn(listed)
         if model and model not in spec.models:
             connections.notices.append(
-                f"Model {model}: the first of {len(listed)} that {spec.name} lists. "
-                "If it does not suit, choose another model."
+                f"Using {model}, first of {len(listed)} listed. Choose another model."
             )
         return connections
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.panes import Panes
 
 _HINT_SECONDS = 4
+_WARNING_SECONDS = 12
+"""A warning is long, and comes while the welcome is still new to the eye."""
 
 SetTimer = Callable[[float, Callable[[], None]], object]
 
@@ -48,23 +50,33 @@ class Notices:
         self._show(sentence, "info")
 
     def warning(self, sentence: str) -> None:
-        """Show in the conversation what the user should know of."""
-        self._show(sentence, "warning")
+        """Show what the user should know of; before anything was said, the welcome stays."""
+        if self._panes.is_conversing:
+            self._show(sentence, "warning")
+            return
+        sentence = self._keep(sentence, "warning")
+        self.hint(sentence, _WARNING_SECONDS)
 
     def _show(self, sentence: str, level: Level) -> None:
+        if self._panes.has_timeline:
+            self._panes.show_conversation(shown=True)
+            self._keep(sentence, level)
+        else:
+            self.hint(self._keep(sentence, level))
+
+    def _keep(self, sentence: str, level: Level) -> str:
+        """Put a sentence into the timeline, shown or not; returns it with the commands it means."""
         from agent_tui.ui.blocks import NoticeBlock, name_commands
 
         sentence = name_commands(sentence)
-        if not self._panes.has_timeline:
-            self.hint(sentence)
-            return
-        self._panes.show_conversation(shown=True)
-        self._panes.timeline.append(NoticeBlock(sentence, level))
+        if self._panes.has_timeline:
+            self._panes.timeline.append(NoticeBlock(sentence, level))
+        return sentence
 
-    def hint(self, sentence: str) -> None:
+    def hint(self, sentence: str, seconds: float = _HINT_SECONDS) -> None:
         """Show a sentence in the frame of the prompt for a few seconds."""
         self._panes.status.notice = self._hint = sentence
-        self._set_timer(_HINT_SECONDS, lambda: self.drop(sentence))
+        self._set_timer(seconds, lambda: self.drop(sentence))
 
     def drop(self, sentence: str) -> None:
         """Remove a hint that is no longer true; any other stays."""

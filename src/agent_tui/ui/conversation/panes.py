@@ -83,6 +83,11 @@ class Panes:
             self.prompt_box.disabled = False
             self.prompt_box.focus()
 
+    @property
+    def is_conversing(self) -> bool:
+        """Whether the conversation is shown, and not the welcome in its place."""
+        return self.has_timeline and self.timeline.display
+
     def show_conversation(self, *, shown: bool) -> None:
         """Show the timeline, or the welcome in its place."""
         self.timeline.display = shown
