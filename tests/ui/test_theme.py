@@ -6,12 +6,15 @@ import pytest
 from textual.color import Color
 from textual.filter import ANSIToTruecolor
 from textual.theme import BUILTIN_THEMES, Theme
+from textual.widgets import Static
 
 from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
+from agent_tui.ui.screens.dialogs.picker import PickerScreen
 from agent_tui.ui.themes.contrast import MARK, TEXT, luminance, readable
 from agent_tui.ui.themes.palette import read_palette
 from agent_tui.ui.themes.theme import ANSI, ANSI_LIGHT, DARK, OFFERED, THEMES, tokens_of
 from agent_tui.ui.themes.themed import ThemedApp
+from tests.ui.stage import Stage
 
 KNOWN = BUILTIN_THEMES | {theme.name: theme for theme in THEMES}
 COLOURFUL = [theme for theme in KNOWN.values() if not theme.ansi]
@@ -153,3 +156,21 @@ def test_the_first_theme_is_one_that_the_terminal_has_the_colours_for(
     assert app.usual_theme(dark=not dark).dark is not dark
     turned = [each for each in app.get_line_filters() if isinstance(each, ANSIToTruecolor)]
     assert bool(turned) is not theme.startswith("agent-16"), "the terminal's colours stay its own"
+
+
+@pytest.mark.parametrize("theme", [DARK, ANSI, ANSI_LIGHT], ids=lambda theme: theme.name)
+async def test_what_is_below_a_popup_can_be_read(theme: Theme) -> None:
+    app = Stage([Static("said before")], PickerScreen("Model", []), theme=theme.name)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.pause()
+        assert "said before" in app.text.splitlines()[0]
+
+
+async def test_what_is_below_a_popup_can_be_read_without_colours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = Stage([Static("said before")], PickerScreen("Model", []))
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.pause()
+        assert "said before" in app.text.splitlines()[0]

@@ -541,3 +541,16 @@ async def test_the_reading_column_stands_in_the_middle_of_a_wide_screen() -> Non
         assert min(len(row) - len(row.lstrip()) for row in rows) >= 40
         assert max(len(row.rstrip()) for row in rows) <= 44 + 112
         assert any("word word" in row for row in rows)
+
+
+async def test_the_bar_of_the_block_under_the_cursor_comes_and_goes_with_the_focus() -> None:
+    app = TimelineStage([UserMessage("one thing"), AssistantMessage("another thing")])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        for _ in range(2):
+            app.screen.set_focus(None)
+            await pilot.pause()
+            assert "▎" not in app.text
+            app.timeline.focus()
+            await pilot.pause()
+            assert "▎" in app.text

@@ -186,12 +186,11 @@ class BlockCursor(SelectableBlocks):
         self._reading.follows = True
         self.show_change()
 
-    def on_focus(self) -> None:
-        if self._cursor is None:
+    def watch_has_focus(self, has_focus: bool) -> None:
+        # Not in a handler of the events, which run before this is set.
+        super().watch_has_focus(has_focus)
+        if has_focus and self._cursor is None:
             self._start_cursor(-1)
-        self.paint()
-
-    def on_blur(self) -> None:
         self.paint()
 
     def _block_at(self, y: int) -> Place | None:
