@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_tui.core.text import without_marks
+from agent_tui.core.text import find_letters, without_marks
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,16 @@ def test_marks_of_markdown_are_left_out(line: str, plain: str) -> None:
 )
 def test_what_only_looks_like_a_mark_stays(line: str) -> None:
     assert without_marks(line) == line
+
+
+def test_letters_are_found_in_their_order_and_the_closest_reach_is_told() -> None:
+    texts = ["fix the parser", "report", "p a r s e r", "prs", "s r p", "a\nprs"]
+    assert list(find_letters(("prs",), texts)) == [(0, 4), (2, 7), (3, 3), (5, 3)]
+    assert list(find_letters(("fix", "prs"), texts)) == [(0, 7)]
+    assert list(find_letters((".*",), texts)) == []
+    assert list(find_letters(("^-]\\",), ["a^b-c]d\\e"])) == [(0, 7)]
+
+
+def test_letters_that_repeat_are_not_tried_in_every_way() -> None:
+    """As a glob of many stars once was: it would take longer than anybody waits."""
+    assert list(find_letters(("a" * 40 + "b",), ["a" * 4_000])) == []

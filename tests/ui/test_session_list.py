@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import process_time
 
 import pytest
 
@@ -14,7 +14,9 @@ from agent_tui.core.errors import SessionBusy, StorageError
 from agent_tui.core.summary import SessionSummary
 from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.screens.dialogs.keys import describe_keys
+from agent_tui.ui.screens.sessions import session_table
 from agent_tui.ui.screens.sessions.session_columns import stretches
+from agent_tui.ui.screens.sessions.session_filter import Listed, Shown, arrange, filter_sessions
 from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.session_preview import SessionPreview
@@ -140,7 +142,7 @@ async def test_typing_in_the_filter_narrows_the_list_and_enter_opens() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
         await settle(pilot, workers=True)
         await pilot.press("slash", *"pars")
-        await pilot.pause()
+        await settle(pilot, workers=True)
         assert rows(app).count == 1
         await pilot.press("enter")
         await pilot.pause()
@@ -151,7 +153,7 @@ async def test_the_filter_finds_projects_and_prompts_too() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
         await settle(pilot, workers=True)
         await pilot.press("slash", *"website", "space", "3")
-        await pilot.pause()
+        await settle(pilot, workers=True)
         assert rows(app).count == 1
         await pilot.press("escape")
         await pilot.pause()
@@ -163,7 +165,7 @@ async def test_letters_that_were_left_out_are_found_where_nothing_matches_as_typ
     async with (app := show(Sessions(*THREE))).run_test() as pilot:
         await settle(pilot, workers=True)
         await pilot.press("slash", *"prsr")
-        await pilot.pause()
+        await settle(pilot, workers=True)
         assert rows(app).count == 1
         await pilot.press("enter")
         await pilot.pause()
@@ -313,18 +315,70 @@ async def test_a_delete_that_was_made_before_the_list_was_opened_is_undone_by_na
         assert f"Restored \u201c{title}\u201d." in app.text
 
 
-async def test_ten_thousand_sessions_filter_within_a_frame_or_two() -> None:
-    many = Sessions(*(summary(number) for number in range(10_000)))
+async def test_fifty_thousand_sessions_are_filtered_beside_the_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    many = Sessions(*(summary(number) for number in range(50_000)))
     async with (app := show(many)).run_test(size=(120, 40)) as pilot:
         await settle(pilot, workers=True)
-        screen = app.screen
-        assert isinstance(screen, SessionListScreen)
-        began = process_time()
-        screen._refilter()
-        assert process_time() - began < 0.1
         await pilot.press("end")
         await pilot.pause()
-        assert rows(app).cursor == 9_999
+        assert rows(app).cursor == rows(app).count - 1 >= 49_999
+        threads: list[threading.Thread] = []
+
+        def watched(listed: Listed, typed: str) -> Shown:
+            threads.append(threading.current_thread())
+            return filter_sessions(listed, typed)
+
+        monkeypatch.setattr(session_table, "filter_sessions", watched)
+        await pilot.press("slash", *"on 49999")
+        await pilot.press("enter")  # quicker than what is found, and still opens it
+        await settle(pilot, workers=True)
+        assert app.results == [("open", "s49999")]
+        assert threading.main_thread() not in threads
+        assert len(threads) <= len("on 49999")
+
+
+def test_the_best_matches_stand_first_and_the_groups_say_why() -> None:
+    found = [
+        summary(1, "Fix the parser"),
+        summary(2, "Write tests", "/srv/parser"),
+        replace(summary(3, "Refactor"), first_prompt="the parser is slow"),
+        summary(4, "Paper sources"),
+        summary(6, "Prosper"),
+    ]
+    shown = filter_sessions(arrange(found), "parser")
+    assert [each.session_id for each in shown.sessions] == ["s2", "s1", "s3", "s4"]
+    assert shown.groups == [
+        ("Title or project", 0),
+        ("First prompt, folder or agent", 2),
+        ("Similar", 3),
+    ]
+    assert (len(shown.agents), shown.projects) == (1, 2)
+
+
+def test_where_all_matches_are_of_one_kind_they_stand_by_age() -> None:
+    lately = replace(summary(1, "Tide"), updated_at=datetime.now(UTC).isoformat())
+    shown = filter_sessions(arrange([summary(2, "Tide table"), lately]), "tide")
+    assert shown.groups == [("Today", 0), ("Earlier", 1)]
+
+
+def test_what_only_happens_to_hold_the_letters_is_not_similar() -> None:
+    found = [summary(1, "Please add another row to the report"), summary(2, "Prsr")]
+    shown = filter_sessions(arrange(found), "pars")
+    assert [each.session_id for each in shown.sessions] == []
+    shown = filter_sessions(arrange(found), "prs")
+    assert [each.session_id for each in shown.sessions] == ["s2"]
+
+
+async def test_typing_returns_to_the_best_match() -> None:
+    async with (app := show(Sessions(*THREE))).run_test() as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("end", "slash", *"session")
+        await settle(pilot, workers=True)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.results == [("open", "s3")]
 
 
 class Others:

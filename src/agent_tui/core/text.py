@@ -1,11 +1,13 @@
 """Making foreign text safe to show: no control sequence and no bidi trick reaches the terminal.
 
-Also the patterns by which text is read, which cost nothing before the first frame.
+Also the patterns by which text is read, which cost nothing before the first frame, and how what
+was typed is found in many texts.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 
@@ -107,3 +109,28 @@ def first_line(text: str, width: int = 80) -> str:
 def format_count(count: int, noun: str, plural: str = "") -> str:
     """A count with its noun: ``1 message``, ``1,204 messages``."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def find_letters(words: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of the texts that hold the letters of each word in this order, others between.
+
+    Each with its reach: the characters from the first letter of a word to its last, over all words.
+    """
+    if not all(words):
+        return
+    # What is between two letters is never the second: nothing is tried twice, however long it is.
+    each_of = [
+        re.compile("".join(f"[^{letter}]*+{letter}" for letter in map(re.escape, word))).match
+        for word in words
+    ]
+    for place, text in enumerate(texts):
+        reach = 0
+        for word, match in zip(words, each_of, strict=True):
+            if (found := match(text)) is None:
+                break
+            start = found.end()
+            for letter in reversed(word):
+                start = text.rindex(letter, 0, start)
+            reach += found.end() - start
+        else:
+            yield place, reach

@@ -7,12 +7,12 @@ not machinery. Everything here blocks: call it in a thread.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from agent_tui.core.text import find_letters
 from agent_tui.tools.child import child_environment
 
 _SKIPPED = {".git", ".hg", ".venv", "node_modules", "__pycache__", ".mypy_cache", ".ruff_cache"}
@@ -52,13 +52,9 @@ def rank_paths(typed: str, paths: list[str], lowered: list[str], most: int) -> l
     whole = [place for place, path in enumerate(lowered) if wanted in path]
     found = whole
     if len(whole) < most:
-        letters = re.compile(".*?".join(map(re.escape, wanted)), re.DOTALL)
         known = set(whole)
-        found = whole + [
-            place
-            for place, path in enumerate(lowered)
-            if place not in known and letters.search(path)
-        ]
+        near = find_letters((wanted,), lowered)
+        found = whole + [place for place, _ in near if place not in known]
     ranked = sorted(found, key=lambda place: _rank(wanted, lowered[place]))
     return [paths[place] for place in ranked[:most]]
 

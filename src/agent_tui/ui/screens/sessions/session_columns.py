@@ -38,15 +38,14 @@ class SessionColumns:
     def __init__(self, current: str) -> None:
         self._current = current
         self._shown: Sequence[SessionSummary] = ()
-        self._agents: set[str] = set()
+        self._agents: Collection[str] = ()
         self.live: Collection[tuple[str, str]] = ()
         self.marked: set[tuple[str, str]] = set()
 
-    def show(self, shown: Sequence[SessionSummary]) -> int:
-        """Take over what is shown; returns how many agents wrote it."""
+    def show(self, shown: Sequence[SessionSummary], agents: Collection[str]) -> None:
+        """Take over what is shown, and which agents wrote it."""
         self._shown = shown
-        self._agents = {summary.source for summary in shown}
-        return len(self._agents)
+        self._agents = agents
 
     def draw(self, index: int, width: int) -> Content:
         """The row of a session."""
@@ -72,12 +71,12 @@ class SessionColumns:
             (f"{figures} {age}", "$muted"),
         )
 
-    def count_live(self) -> int:
+    def count_live(
+        self, newest_first: Sequence[SessionSummary], shown: Collection[tuple[str, str]]
+    ) -> int:
         """How many of the shown sessions are open elsewhere, or were until a moment ago."""
-        lately = set(map(id_of, takewhile(_is_new, self._shown)))
-        shown = {id_of(each) for each in self._shown} if self.live else set()
-        mine = {id_of(each) for each in self._shown if each.session_id == self._current}
-        return len((lately | (shown & set(self.live))) - mine)
+        live = {*map(id_of, takewhile(_is_new, newest_first)), *self.live}
+        return sum(each in shown and each[1].rpartition("/")[2] != self._current for each in live)
 
     def _is_live(self, summary: SessionSummary) -> bool:
         """Whether the session is open elsewhere, or was written in the last minute."""
@@ -85,7 +84,7 @@ class SessionColumns:
 
     def _agent_width(self, width: int) -> int:
         """The cells of the agent column: as many as its longest name takes; none for one agent."""
-        if width < _WITH_AGENT or not self._agents - {OURS}:
+        if width < _WITH_AGENT or not set(self._agents) - {OURS}:
             return 0
         return (
             max(len("AGENT"), *(min(_LONGEST_AGENT, len(reveal(name))) for name in self._agents))

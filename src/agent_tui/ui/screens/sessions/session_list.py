@@ -96,8 +96,9 @@ class SessionListScreen(SessionTable):
         self.dismiss(("search", self._filter.value))
 
     @on(LineInput.Submitted, "#session-filter")
-    def _filter_done(self, event: LineInput.Submitted) -> None:
+    async def _filter_done(self, event: LineInput.Submitted) -> None:
         event.stop()
+        await self._refilter()  # Enter may be quicker than what the last letter finds
         self.action_open_highlighted()
 
     def _refuse(self, summary: SessionSummary) -> bool:
@@ -197,7 +198,7 @@ class SessionListScreen(SessionTable):
         name = _name_of([each for each in chosen if id_of(each) in tokens])
         self._deleted.append((tuple(tokens.values()), name))
         self.refresh_bindings()
-        self._take_out(tokens)
+        await self._take_out(tokens)
         if len(tokens) == len(chosen):
             self.tell(f"Deleted {name}. {self._undo_hint}")
 
@@ -212,7 +213,7 @@ class SessionListScreen(SessionTable):
             self.tell("Nothing to undo.")
             return
         tokens, name = self._deleted.pop()
-        before = {summary.session_id for summary in self._all}
+        before = {summary.session_id for summary in self._all.sessions}
         failed: list[str] = []
         trouble = ""
         for token in tokens:
@@ -227,7 +228,7 @@ class SessionListScreen(SessionTable):
             self.tell(trouble, is_error=True)
             return
         await self.action_reload().wait()
-        restored = [each for each in self._all if each.session_id not in before]
+        restored = [each for each in self._all.sessions if each.session_id not in before]
         if failed or not name:
             count = len(tokens) - len(failed)
             name = _name_of(restored[:count]) if restored else "“The session”"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator
 from typing import Literal, Protocol, TypeAlias
 
 from textual import events, on, work
@@ -19,7 +18,14 @@ from agent_tui.core.text import clean
 from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.commands.table import name_keys_of_hint
 from agent_tui.ui.screens.dialogs.panel import Panel
-from agent_tui.ui.screens.sessions.session_columns import SessionColumns, id_of, stretches
+from agent_tui.ui.screens.sessions.session_columns import SessionColumns, id_of
+from agent_tui.ui.screens.sessions.session_filter import (
+    Listed,
+    Shown,
+    arrange,
+    filter_sessions,
+    newest_first,
+)
 from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.grouped_rows import GroupedRows
 from agent_tui.ui.widgets.lists.list_keys import take_list_key
@@ -29,7 +35,6 @@ from agent_tui.ui.widgets.panes.session_preview import SessionPreview
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _SHOW_SECONDS = 0.3
-_LETTERS_LEFT_OUT = r"\S{0,3}"  # between two letters that were typed
 _MARKED_KEYS = (
     "{session-list-delete:d} delete · {session-list-export:e} export · {panel-leave:Esc} unmark"
 )
@@ -76,12 +81,12 @@ class SessionTable(Panel[SessionChoice]):
         self._ours: list[SessionSummary] = []
         self._theirs: list[SessionSummary] = []
         self._only_ours = False
-        self._agents = 0
         self._columns = SessionColumns(current)
         self._previewed: SessionSummary | None = None
-        self._all: list[SessionSummary] = []
-        self._texts: list[str] = []
-        self._shown: list[SessionSummary] = []
+        self._all = Listed()
+        self._shown = Shown()
+        self._shown_for = self._all, ""
+        self._filtering = asyncio.Lock()
         self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
         reading = Content("Reading sessions…")
         self._rows = GroupedRows(self._columns.draw, id="session-rows", empty=reading)
@@ -124,8 +129,8 @@ class SessionTable(Panel[SessionChoice]):
 
     async def _show_all(self) -> None:
         theirs = [] if self._only_ours else self._theirs
-        self._all, self._texts = await asyncio.to_thread(_arrange, [*self._ours, *theirs])
-        self._refilter()
+        self._all = await asyncio.to_thread(arrange, [*self._ours, *theirs])
+        await self._refilter()
         self.refresh_bindings()
 
     @work(exclusive=True, group="other-sessions")
@@ -152,7 +157,7 @@ class SessionTable(Panel[SessionChoice]):
     @work(exclusive=True, group="live-marks", exit_on_error=False)
     async def _mark_live(self) -> None:
         """Mark live sessions; looked for once each time the list is read."""
-        rows = await asyncio.to_thread(_newest_first, [*self._ours, *self._theirs])
+        rows = await asyncio.to_thread(newest_first, [*self._ours, *self._theirs])
         self._columns.live = await self._sessions.find_live(rows)
         self._rows.redraw()
         self._show_count()
@@ -164,63 +169,78 @@ class SessionTable(Panel[SessionChoice]):
         await self._show_all()
 
     def has_rows(self) -> bool:
-        return bool(self._shown)
+        return bool(self._shown.sessions)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "show_agents":  # the hint says what the key does next
             is_next = parameters != (("ours" if self._only_ours else "all"),)
             return bool(self._theirs) and is_next
         if action == "filter":
-            return bool(self._all)
+            return bool(self._all.sessions)
         return super().check_action(action, parameters)
 
-    def _take_out(self, gone: Collection[tuple[str, str]]) -> None:
+    async def _take_out(self, gone: Collection[tuple[str, str]]) -> None:
         """Remove sessions of ours from the table, given by source and folder."""
         self._ours = [each for each in self._ours if id_of(each) not in gone]
-        stays = [place for place, each in enumerate(self._all) if id_of(each) not in gone]
-        self._all = [self._all[place] for place in stays]
-        self._texts = [self._texts[place] for place in stays]
-        self._refilter()
+        self._all = self._all.without(gone)
+        await self._refilter()
 
     @on(LineInput.Changed, "#session-filter")
-    def _refilter(self) -> None:
-        if not self.is_attached:  # left while sessions were read: its rows may be gone already
-            return
+    @work(group="filter")
+    async def _follow_filter(self) -> None:
+        await self._refilter()
+
+    async def _refilter(self) -> None:
+        """Show what fits the filter; when this returns, that is on the screen.
+
+        It is found in a thread, which holds up no key; of several keys only the last is looked for.
+        """
+        async with self._filtering:
+            wanted = (self._all, self._filter.value)
+            if wanted == self._shown_for:
+                return
+            shown = await asyncio.to_thread(filter_sessions, *wanted)
+            if self.is_attached:  # else left meanwhile: its rows may be gone already
+                is_typed = bool(wanted[1]) and self._shown_for[1:] != wanted[1:]
+                self._shown_for = wanted
+                self._show(shown, is_typed=is_typed)
+
+    def _show(self, shown: Shown, *, is_typed: bool) -> None:
         chosen = self._highlighted
-        words = self._filter.value.lower().split()
-        self._shown = [self._all[place] for place in _places_of(words, self._texts)]
-        agents = self._columns.show(self._shown)
+        self._shown = shown
+        self._columns.show(shown.sessions, shown.agents)
         start = name_keys_of_hint(self.app, "Press {session-list-new:n} to start one.")
         empty = (
             "No session matches. /search in a conversation searches what was said."
-            if words
+            if self._filter.value.split()
             else f"No sessions yet. {start}"
         )
         self._rows.show_empty(Content(empty))
-        same = id_of(chosen) if chosen and self._rows.item else None  # the top stays the top
-        place = next((i for i, each in enumerate(self._shown) if id_of(each) == same), 0)
-        self._rows.show_groups(len(self._shown), list(stretches(self._shown)), place)
-        if not self._shown:
+        stays = chosen if self._rows.item and not is_typed else None  # the top stays the top
+        place = shown.places.get(id_of(stays), 0) if stays else 0
+        self._rows.show_groups(len(shown.sessions), shown.groups, place)
+        if not shown.sessions:
             self._previewed = None
             self._preview.show_session(None)
-        self._agents = agents
         self.query_one("#heads").refresh()
         self._show_count()
 
     def _show_count(self) -> None:
-        projects = format_count(len({summary.cwd for summary in self._shown}), "project")
-        marked, live = len(self._marked), self._columns.count_live()
+        projects = format_count(self._shown.projects, "project")
+        marked = len(self._marked)
+        live = self._columns.count_live(self._all.sessions, self._shown.places)
+        agents = len(self._shown.agents)
         self.show_heading(
             "Sessions",
-            f"{format_count(len(self._shown), 'session')} in {projects}",
-            format_count(self._agents, "agent") if self._agents > 1 else "",
+            f"{format_count(len(self._shown.sessions), 'session')} in {projects}",
+            format_count(agents, "agent") if agents > 1 else "",
             f"○ {live} live" if live else "",
             f"{marked} marked" if marked else "",
         )
 
     @property
     def _highlighted(self) -> SessionSummary | None:
-        return self._shown[self._rows.item] if self._shown else None
+        return self._shown.sessions[self._rows.item] if self._shown.sessions else None
 
     def _draw_heads(self, width: int) -> Content:
         return self._columns.draw_heads(self._rows.scrollable_content_region.width or width)
@@ -267,33 +287,9 @@ class SessionTable(Panel[SessionChoice]):
     def _marked(self) -> list[SessionSummary]:
         """The marked sessions, whether or not the filter shows them."""
         marked = self._columns.marked
-        return [each for each in self._all if id_of(each) in marked] if marked else []
+        return [each for each in self._all.sessions if id_of(each) in marked] if marked else []
 
     def _unmark(self) -> None:
         self._columns.marked.clear()
         self._rows.redraw()
         self._show_count()
-
-
-def _places_of(words: Sequence[str], texts: Sequence[str]) -> Sequence[int]:
-    """Where every word stands; where none stands so, where its letters come close to each other."""
-    if not words:
-        return range(len(texts))
-    exact = [place for place, text in enumerate(texts) if all(word in text for word in words)]
-    if exact:
-        return exact
-    near = [re.compile(_LETTERS_LEFT_OUT.join(map(re.escape, word))) for word in words]
-    return [place for place, text in enumerate(texts) if all(each.search(text) for each in near)]
-
-
-def _newest_first(found: Sequence[SessionSummary]) -> list[SessionSummary]:
-    return sorted(found, key=lambda summary: summary.updated_at, reverse=True)
-
-
-def _arrange(found: Sequence[SessionSummary]) -> tuple[list[SessionSummary], list[str]]:
-    """The sessions, last used first, and what the filter looks through of each."""
-    ordered = _newest_first(found)
-    return ordered, [
-        f"{summary.title}\n{summary.cwd}\n{summary.first_prompt}\n{summary.source}".lower()
-        for summary in ordered
-    ]
