@@ -416,6 +416,22 @@ async def test_files_go_back_after_a_compaction(tmp_path: Path) -> None:
         assert (stage.workspace / "b.txt").read_text() == "shell\n"
 
 
+async def test_a_checkpoint_after_a_compaction_does_not_undo_what_came_before(
+    tmp_path: Path,
+) -> None:
+    """Nothing was captured since, so the log that the checkpoint is in names no capture."""
+    summary = Reply(text="Things were broken.")
+    async with Stage(tmp_path, *script(), compactions=(summary,), yolo=True, capture=True) as stage:
+        (stage.workspace / "c.txt").write_text("keep me\n")
+        await stage.say("Break things " * 400)
+        await stage.session.files.timeline()
+        await stage.operations.compact()
+        assert not (await stage.session.files.plan_since(0)).paths
+        (stage.workspace / "a.txt").write_text("a person's\n")
+        (later,) = (await stage.session.files.plan_since(0)).paths
+        assert (later.path, later.own) == ("a.txt", False)
+
+
 async def test_what_a_kept_call_changed_is_still_told_after_a_compaction(tmp_path: Path) -> None:
     summary = Reply(text="Things were broken.")
     async with Stage(tmp_path, *script(), compactions=(summary,), yolo=True, capture=True) as stage:

@@ -78,9 +78,14 @@ def build_timeline(logs: Sequence[Marks]) -> FileTimeline:
     captures = _in_order({_key(r): r for log in logs for r in log if _is_capture(r)})
     order = {_key(capture): place for place, capture in enumerate(captures)}
     places: dict[str, int] = {}
+    earliest: dict[str, int] = {}
+    archived = 0
     for log in logs:
         for uuid, place in _places(log, order).items():
+            # What an archive holds was captured before the checkpoints that came after it.
+            place = max(place, earliest.setdefault(uuid, archived))
             places[uuid] = place  # the live log comes last, and knows best
+        archived = max([archived, *(order[_key(r)] + 1 for r in log if _is_capture(r))])
     ids = {
         record.id: record.stamp.uuid
         for record in (logs[-1] if logs else ())
