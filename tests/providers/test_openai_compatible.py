@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -374,6 +375,26 @@ async def test_a_burst_lets_the_event_loop_breathe(sse_server: SseServer) -> Non
     await provider.aclose()
     assert heard == 3000
     assert breaths > 10
+
+
+async def test_words_that_come_one_by_one_are_read_a_few_at_a_time(
+    sse_server: SseServer,
+) -> None:
+    """Each wake-up costs more than the word that it is for; a frame shows several of them."""
+    words = [text_chunk(f"word{n} ") for n in range(60)]
+    slowly = (part for word in words for part in (word, Pause(0.01)))
+    sse_server.answers.append(stream(*slowly, finish_chunk()))
+    provider = connect(sse_server)
+    heard: list[str] = []
+    came: list[float] = []
+    async for part in provider.stream(ask("x")):
+        if isinstance(part, TextDelta):
+            heard.append(part.text)
+            came.append(asyncio.get_running_loop().time())
+    await provider.aclose()
+    waits = sum(after - before > 0.005 for before, after in pairwise(came))
+    assert heard == [f"word{n} " for n in range(60)]
+    assert waits < 40
 
 
 async def test_the_connection_of_an_answer_that_was_read_to_its_end_is_used_again(

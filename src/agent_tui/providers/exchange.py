@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 END_SECONDS = 3.0
 """How long to wait for the usage, or the end, once a server said that its answer is finished."""
 _BURST_SECONDS = 0.0015
+_WAITED_SECONDS = 0.002
+_GATHER_SECONDS = 0.025
+"""What comes this soon after a piece that was waited for is read with one wake-up: no frame of the
+screen is shorter, and a server that writes word by word wakes nobody a hundred times a second."""
 _DRAIN_SECONDS = 0.05
 _BIG_BYTES = 1_000_000
 _BIG_SECONDS = 0.02
@@ -123,8 +127,9 @@ class Exchange(ABC, Generic[AnyReader]):
             return
         events = EventReader()
         self._arriving = arriving = aiter(bounded(response.aiter_bytes()))
-        breathed = time.perf_counter()
+        breathed = asked = time.perf_counter()
         while (data := await self._next_bytes(arriving)) is not None:
+            was_waited_for = time.perf_counter() - asked > _WAITED_SECONDS
             for event in events.feed(data):
                 if len(event.data) > _BIG_BYTES:
                     await asyncio.sleep(_BIG_SECONDS)  # joining it took long enough
@@ -137,6 +142,9 @@ class Exchange(ABC, Generic[AnyReader]):
                 if time.perf_counter() - breathed > _BURST_SECONDS:
                     await asyncio.sleep(0)  # a burst would hold up the event loop
                     breathed = time.perf_counter()
+            if was_waited_for and self._started:
+                await asyncio.sleep(_GATHER_SECONDS)
+            asked = time.perf_counter()
         for event in events.close():
             for part in self._read_event(event):
                 yield part

@@ -113,13 +113,19 @@ class ThumbBar(ScrollBar):
             back_color=style.bgcolor,
             bar_color=style.color,
         )
-        strips = [Strip([cell], self.size.width) for cell in drawn.segments]
+        alike = {id(cell): Strip([cell], self.size.width) for cell in drawn.segments}
+        strips = [alike[id(cell)] for cell in drawn.segments]
         if self._spots:
             self._draw_spots(strips, style)
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
             if not isinstance(line_filter, ANSIToTruecolor):
-                strips = [strip.apply_filter(line_filter, background) for strip in strips]
+                different = {id(strip): strip for strip in strips}  # a few of all these cells
+                shown = {
+                    key: strip.apply_filter(line_filter, background)
+                    for key, strip in different.items()
+                }
+                strips = [shown[id(strip)] for strip in strips]
         return strips
 
     def _draw_spots(self, strips: list[Strip], bar: Style) -> None:

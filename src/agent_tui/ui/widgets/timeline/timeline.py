@@ -36,7 +36,7 @@ from agent_tui.ui.widgets.timeline.block_view import BlockView
 from agent_tui.ui.widgets.timeline.drawn_blocks import is_marker
 from agent_tui.ui.widgets.timeline.found_text import FoundText
 
-_FRAMES_PER_SECOND = 30
+_FRAMES_PER_SECOND = 25
 
 
 class Timeline(FoundText, can_focus=True):
