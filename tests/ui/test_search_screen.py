@@ -118,6 +118,23 @@ async def test_an_index_that_could_not_be_made_is_not_waited_for() -> None:
         assert stage.text.count("There is no index yet.") == 2
 
 
+async def test_nothing_is_said_to_be_missing_while_the_index_is_made() -> None:
+    search = Search()
+    search.may_end.clear()
+    async with (stage := Stage(screen=SearchScreen(search, "tide"))).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found yet." in stage.text)
+        assert "updating the index" in stage.text
+        search.sessions = [found("one", "tide table")]
+        search.may_end.set()
+        await until(pilot, lambda: "1 line in 1 session" in stage.text)
+        assert "updating the index" not in stage.text
+
+
+async def test_nothing_found_is_final_once_the_index_is_made() -> None:
+    async with (stage := Stage(screen=SearchScreen(Search(), "tide"))).run_test() as pilot:
+        await until(pilot, lambda: "Nothing found." in stage.text)
+
+
 async def test_a_mistake_in_a_search_is_told_while_the_index_is_made() -> None:
     search = Search()
     search.error = UsageError("There is no filter colour:.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -379,6 +380,25 @@ async def test_typing_returns_to_the_best_match() -> None:
         await pilot.press("enter")
         await pilot.pause()
         assert app.results == [("open", "s3")]
+
+
+async def test_nothing_is_said_to_be_missing_while_sessions_are_read() -> None:
+    may_end = asyncio.Event()
+
+    class Slow(Sessions):
+        async def growing_list(self) -> AsyncIterator[list[SessionSummary]]:
+            yield [THREE[0]]
+            await may_end.wait()
+            yield list(self.all.values())
+
+    async with (app := show(Slow(*THREE))).run_test(size=(100, 20)) as pilot:
+        await until(pilot, lambda: "1 session in 1 project  reading…" in app.text, lambda: app.text)
+        await pilot.press("slash", *"tests")
+        await until(pilot, lambda: "No match yet." in app.text)
+        await pilot.press(*"xyz")
+        may_end.set()
+        await until(pilot, lambda: "No session matches." in app.text)
+        assert "reading" not in app.text
 
 
 class Others:

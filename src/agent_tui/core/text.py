@@ -116,21 +116,22 @@ def find_letters(words: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[i
 
     Each with its reach: the characters from the first letter of a word to its last, over all words.
     """
-    if not all(words):
-        return
-    # What is between two letters is never the second: nothing is tried twice, however long it is.
-    each_of = [
-        re.compile("".join(f"[^{letter}]*+{letter}" for letter in map(re.escape, word))).match
-        for word in words
-    ]
-    for place, text in enumerate(texts):
-        reach = 0
-        for word, match in zip(words, each_of, strict=True):
-            if (found := match(text)) is None:
-                break
-            start = found.end()
-            for letter in reversed(word):
-                start = text.rindex(letter, 0, start)
-            reach += found.end() - start
-        else:
-            yield place, reach
+    places: Sequence[int] = range(len(texts)) if all(words) else ()
+    for word in words:
+        # What is between two letters is never the second: nothing is tried twice, however long.
+        letters = "".join(f"[^{letter}]*+{letter}" for letter in map(re.escape, word))
+        match = re.compile(letters).match
+        places = [place for place in places if match(texts[place])]
+    for place in places:
+        yield place, sum(_reach(word, texts[place]) for word in words)
+
+
+def _reach(word: str, text: str) -> int:
+    """How far the letters of a word lie apart, where the last of them first stands behind all."""
+    end = 0
+    for letter in word:
+        end = text.index(letter, end) + 1
+    start = end
+    for letter in reversed(word):
+        start = text.rindex(letter, 0, start)
+    return end - start

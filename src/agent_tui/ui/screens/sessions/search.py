@@ -35,6 +35,8 @@ _TABLE_HEAD = re.compile(r"\|\s*:?-{3,}:?\s*\|")
 _CELL_EDGE = re.compile(r"\s*\|(?:[\s:-]*\|)*\s*")
 _WIDE = 90
 _SIGNS = {"user": "\u276f", "assistant": " ", "tool": "●"}
+_UPDATING = "updating the index…"
+_NOTHING_YET = "Nothing found yet. The index is still being updated."
 _ASK = "Type words, “phrases”, -without, or filters: agent: project: tool: file: has:error after:7d"
 
 
@@ -95,7 +97,7 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        self.show_heading("Search", "updating the index…")
+        self.show_heading("Search", _UPDATING)
         self._text.value = self._first
         self._update()
         self._look()
@@ -130,14 +132,17 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
             told = "Building the index…" if is_awaited else clean(str(error))
             self._show([], Content.styled(told, "$muted"))
             return
+        is_early = self._is_updating  # when that ends, this is asked again
+        nothing = _NOTHING_YET if is_early and not answer.warning else answer.nothing
         found, self._marks = answer.sessions, answer.marks
         rows = [row for each in found for row in (_Row(each), *(_Row(each, h) for h in each.hits))]
-        self._show(rows, Content(answer.nothing), answer.warning if found else "")
+        self._show(rows, Content(nothing), answer.warning if found else "")
         lines = sum(each.matches for each in found)
         note = f"{format_count(lines, 'line')} in {format_count(len(found), 'session')}"
         shown = sum(len(each.hits) for each in found)
         note += f", best {shown} shown" if shown < lines else ""  # a few of each session
-        self.show_heading("Search", note if found else "", self._trouble)
+        state = _UPDATING if is_early else self._trouble
+        self.show_heading("Search", note if found else "", state)
 
     def _show(self, rows: list[_Row], empty: Content, left_out: str = "") -> None:
         """Show what was found; the cursor stays on its row where only the index has grown."""

@@ -9,7 +9,8 @@ from agent_tui.core.summary import SessionSummary
 from agent_tui.core.text import find_letters
 from agent_tui.ui.screens.sessions.session_columns import id_of, stretches
 
-_MOST_SIMILAR = 50
+_ENOUGH = 50
+"""So many that fit as typed, and nobody looks for what is only similar."""
 _REACH = 3
 """How many times its letters a word may stretch over, to be similar."""
 
@@ -72,23 +73,22 @@ def filter_sessions(listed: Listed, typed: str) -> Shown:
     """The sessions that fit what was typed, best first; takes a while, as ``arrange`` does.
 
     First those whose title or project holds every word, then those of which something else does,
-    then those where letters were left out; in each group the last used first.
+    then, where few fit, those where letters were left out; the last used of a group first.
     """
     words = typed.lower().split()
     if not words:
         return _show(listed.sessions, list(stretches(listed.sessions)))
-    named, told = list[int](), list[int]()
-    for place, text in enumerate(listed.texts):
-        if all(word in text for word in words):
-            name = listed.names[place]
-            (named if all(word in name for word in words) else told).append(place)
+    fitting = _hold(words, listed.texts, range(len(listed.texts)))
+    named = _hold(words, listed.names, fitting)
+    known = set(named)
+    similar = _similar(words, listed.names, set(fitting)) if len(fitting) < _ENOUGH else ()
     tiers = {
         "Title or project": named,
-        "First prompt, folder or agent": told,
-        "Similar": _similar(words, listed.names, {*named, *told}),
+        "First prompt, folder or agent": [place for place in fitting if place not in known],
+        "Similar": similar,
     }
     sessions = [listed.sessions[place] for tier in tiers.values() for place in tier]
-    if len(named) == len(sessions) or len(told) == len(sessions):
+    if not similar and len(named) in (0, len(sessions)):
         return _show(sessions, list(stretches(sessions)))
     first, groups = 0, list[tuple[str, int]]()
     for name, tier in tiers.items():
@@ -96,6 +96,13 @@ def filter_sessions(listed: Listed, typed: str) -> Shown:
             groups.append((name, first))
         first += len(tier)
     return _show(sessions, groups)
+
+
+def _hold(words: Sequence[str], texts: Sequence[str], places: Sequence[int]) -> Sequence[int]:
+    """The places whose texts hold every word."""
+    for word in words:
+        places = [place for place in places if word in texts[place]]
+    return places
 
 
 def _similar(words: Sequence[str], names: Sequence[str], known: Collection[int]) -> list[int]:
@@ -106,7 +113,7 @@ def _similar(words: Sequence[str], names: Sequence[str], known: Collection[int])
         for place, reach in find_letters(words, names)
         if reach <= farthest and place not in known
     ]
-    return [place for _, place in sorted(found)[:_MOST_SIMILAR]]
+    return [place for _, place in sorted(found)[:_ENOUGH]]
 
 
 def _show(sessions: Sequence[SessionSummary], groups: Sequence[tuple[str, int]]) -> Shown:

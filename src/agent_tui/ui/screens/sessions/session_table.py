@@ -80,7 +80,7 @@ class SessionTable(Panel[SessionChoice]):
         self._others = others
         self._ours: list[SessionSummary] = []
         self._theirs: list[SessionSummary] = []
-        self._only_ours = False
+        self._only_ours, self._is_reading = False, True
         self._columns = SessionColumns(current)
         self._previewed: SessionSummary | None = None
         self._all = Listed()
@@ -88,8 +88,7 @@ class SessionTable(Panel[SessionChoice]):
         self._shown_for = self._all, ""
         self._filtering = asyncio.Lock()
         self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
-        reading = Content("Reading sessions…")
-        self._rows = GroupedRows(self._columns.draw, id="session-rows", empty=reading)
+        self._rows = GroupedRows(self._columns.draw, id="session-rows", empty=Content(""))
         self._preview = SessionPreview()
 
     def compose(self) -> ComposeResult:
@@ -102,6 +101,7 @@ class SessionTable(Panel[SessionChoice]):
 
     def on_mount(self) -> None:
         self.show_heading("Sessions")
+        self._show_empty()
         self.action_reload()
 
     async def on_resize(self) -> None:
@@ -111,6 +111,7 @@ class SessionTable(Panel[SessionChoice]):
     @work(exclusive=True, group="sessions")
     async def action_reload(self) -> None:
         """Read every session again."""
+        self._is_reading = True
         if self._others is not None and not self._theirs:
             self._theirs = await asyncio.to_thread(self._others.cached_rows)
         try:
@@ -119,6 +120,7 @@ class SessionTable(Panel[SessionChoice]):
                 if found:
                     await self._show_all()
         except AgentTuiError as error:
+            self._is_reading = False
             self._rows.show_empty(Content.styled(clean(str(error)), "$danger"))
             return
         await self._show_all()
@@ -151,6 +153,9 @@ class SessionTable(Panel[SessionChoice]):
 
     def _end_reading(self) -> None:
         """Reading is done: drop marks of what is gone, and mark live sessions."""
+        self._is_reading = False
+        self._show_empty()
+        self._show_count()
         self._columns.marked &= {id_of(each) for each in [*self._ours, *self._theirs]}
         self._mark_live()
 
@@ -209,13 +214,7 @@ class SessionTable(Panel[SessionChoice]):
         chosen = self._highlighted
         self._shown = shown
         self._columns.show(shown.sessions, shown.agents)
-        start = name_keys_of_hint(self.app, "Press {session-list-new:n} to start one.")
-        empty = (
-            "No session matches. /search in a conversation searches what was said."
-            if self._filter.value.split()
-            else f"No sessions yet. {start}"
-        )
-        self._rows.show_empty(Content(empty))
+        self._show_empty()
         stays = chosen if self._rows.item and not is_typed else None  # the top stays the top
         place = shown.places.get(id_of(stays), 0) if stays else 0
         self._rows.show_groups(len(shown.sessions), shown.groups, place)
@@ -224,6 +223,19 @@ class SessionTable(Panel[SessionChoice]):
             self._preview.show_session(None)
         self.query_one("#heads").refresh()
         self._show_count()
+
+    def _show_empty(self) -> None:
+        """Say why there are no rows, and what to do."""
+        if self._filter.value.split():
+            empty = (
+                "No match yet. Still reading sessions…"
+                if self._is_reading
+                else "No session matches. /search in a conversation searches what was said."
+            )
+        else:
+            start = name_keys_of_hint(self.app, "Press {session-list-new:n} to start one.")
+            empty = "Reading sessions…" if self._is_reading else f"No sessions yet. {start}"
+        self._rows.show_empty(Content(empty))
 
     def _show_count(self) -> None:
         projects = format_count(self._shown.projects, "project")
@@ -236,6 +248,7 @@ class SessionTable(Panel[SessionChoice]):
             format_count(agents, "agent") if agents > 1 else "",
             f"○ {live} live" if live else "",
             f"{marked} marked" if marked else "",
+            "reading…" if self._is_reading else "",
         )
 
     @property
