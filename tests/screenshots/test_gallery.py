@@ -83,7 +83,7 @@ def test_welcome_back(snap_compare: Compare, stage: Stage) -> None:
 def test_timeline(snap_compare: Compare, stage: Stage) -> None:
     async def visit(visitor: Visitor) -> None:
         await visitor.ask("Fix the bug", allow=2)
-        visitor.app.chat.timeline.scroll_rows(-18)
+        visitor.app.chat.timeline.scroll_rows(-17)
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.errors import ToolError
+from agent_tui.core.shell import exit_line, find_left_out
 from agent_tui.tools.base import ToolContext
 from agent_tui.tools.blobs import BlobFolder
 from agent_tui.tools.output import cut_text
@@ -30,8 +31,12 @@ async def read(context: ToolContext, path: str, start: int = 1) -> str:
 async def test_the_whole_output_of_a_command_can_be_opened(keeping: ToolContext) -> None:
     command = RunCommandArguments(command="seq 1 20000")
     output = (await RunCommand().run(command, keeping)).output
-    said = re.search(r"\[… ([\d,]+) bytes not shown; the whole output: read_file (\S+) …\]", output)
+    said = re.search(
+        r"lines \(([\d,]+) bytes\) not shown; the whole output: read_file (\S+) …\]", output
+    )
     assert said is not None
+    kept = output.removesuffix(exit_line(0)).splitlines()
+    assert len(kept) - 1 + find_left_out(output)[1] == 20_000
     assert len(output) < 3_500
     assert (await read(keeping, said[2], 10_000)).startswith("10000\t10000\n")
     assert (await read(keeping, said[2], -1)) == "20000\t20000"
@@ -58,7 +63,7 @@ async def test_a_disk_that_refuses_fails_no_command(keeping: ToolContext, tmp_pa
     (tmp_path / "blobs").write_text("in the way")
     result = await RunCommand().run(RunCommandArguments(command="seq 1 20000"), keeping)
     assert not result.is_error
-    assert "bytes not shown …]" in result.output
+    assert "bytes) not shown …]" in result.output
 
 
 def test_a_text_says_how_much_is_missing_and_where_it_is(keeping: ToolContext) -> None:

@@ -313,10 +313,10 @@ async def test_the_cursor_presses_markers_and_opens_blocks() -> None:
         assert "Then change." in app.text
         await pilot.press("j", "enter")
         await pilot.pause()
-        assert "line 19" in app.text
+        assert "line 10" in app.text
         await pilot.press("enter")
         await pilot.pause()
-        assert "line 19" not in app.text
+        assert "line 10" not in app.text
         await pilot.press("G")
         await pilot.press("k", "k", "k", "enter")
         await pilot.press("j", "enter")
@@ -341,7 +341,7 @@ async def test_a_click_on_a_marker_presses_it_and_the_pointer_names_the_deed() -
         row = next(y for y, line in enumerate(app.lines) if "read_file" in line)
         await pilot.click(Timeline, offset=(20, row))
         await pilot.pause()
-        assert "line 19" in app.text
+        assert "line 10" in app.text
     assert isinstance(app.pressed[0], Timeline.CheckpointPressed)
     assert app.pressed[0].checkpoint == 0
     assert len(app.pressed) == 1
@@ -426,11 +426,11 @@ async def test_all_blocks_open_and_fold_at_once() -> None:
     async with app.run_test(size=(100, 80)) as pilot:
         await pilot.press("ctrl+o")
         await pilot.pause()
-        assert "line 19" in app.text
+        assert "line 10" in app.text
         assert "Then change." in app.text
         await pilot.press("ctrl+o")
         await pilot.pause()
-        assert "line 19" not in app.text
+        assert "line 10" not in app.text
 
 
 async def test_prompts_are_jumped_between_and_blocks_copied() -> None:

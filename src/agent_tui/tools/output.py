@@ -7,6 +7,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 
+from agent_tui.core.shell import left_out_line
 from agent_tui.core.text import clean, format_count
 from agent_tui.tools.blobs import LARGEST_BLOB_BYTES, Blob, BlobFolder
 
@@ -32,12 +33,14 @@ class BoundedOutput:
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._tail_bytes = 0
+        self._breaks = 0
         self.total_bytes = 0
 
     def feed(self, data: bytes) -> bool:
         """Take more; always wants more, since only the end tells how a command went."""
         self._keep(data)
         self.total_bytes += len(data)
+        self._breaks += data.count(b"\n")
         room = self._head_limit - len(self._head)
         if room > 0:
             self._head += data[:room]
@@ -76,7 +79,9 @@ class BoundedOutput:
         cut = tail.find(b"\n") + 1
         tail = tail[cut:] or tail
         missing = self.total_bytes - len(head) - len(tail)
-        return f"{readable(head)}\n[… {missing:,} bytes not shown{self._kept} …]\n{readable(tail)}"
+        lines = self._breaks - head.count(b"\n") - tail.count(b"\n")
+        note = left_out_line(lines, missing, self._kept)
+        return "\n".join([readable(head.removesuffix(b"\n")), note, readable(tail)])
 
 
 class ToldOutput(BoundedOutput):

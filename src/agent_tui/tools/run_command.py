@@ -14,6 +14,7 @@ from pydantic import Field
 
 from agent_tui.core.errors import ToolError
 from agent_tui.core.messages import CommandDisplay, Display, ToolResult
+from agent_tui.core.shell import exit_line
 from agent_tui.core.text import first_line, reveal
 from agent_tui.tools.background import run_off_loop
 from agent_tui.tools.base import Arguments, Subject, Tool, ToolContext
@@ -183,7 +184,7 @@ def _describe(ended: Ended, timeout_seconds: int) -> str:
         return f"[ended after {timeout_seconds} s: time ran out]"
     left = "; processes it left in the background were ended" if ended.left_children else ""
     if ended.exit_code >= 0:
-        return f"[exit code {ended.exit_code}{left}]"
+        return exit_line(ended.exit_code, left)
     name = str(-ended.exit_code)
     with suppress(ValueError):
         name = signal.Signals(-ended.exit_code).name

@@ -129,11 +129,12 @@ def _bounded(rows: list[Line], canvas: Canvas) -> tuple[list[Line], int]:
 
 
 def fold(
-    rows: list[Line], limit: int, canvas: Canvas, *, expanded: bool, tail: bool = False
+    rows: list[Line], head: int, canvas: Canvas, *, expanded: bool, tail: int = 0
 ) -> list[Line]:
-    """The first (or last) rows, and a row that says how many more there are."""
-    hidden = len(rows) - limit
+    """The first rows, and the last ones, and a row that says how many more there are."""
+    hidden = len(rows) - head - tail
     if expanded or hidden <= 1:
         return rows
-    note = Segment(f"… {format_count(hidden, 'more line')}", canvas.palette.faint)
-    return [[note], *rows[hidden:]] if tail else [*rows[:limit], [note]]
+    told = format_count(hidden, "line" if tail else "more line")
+    note: Line = [Segment(f"… {told}", canvas.palette.faint)]
+    return [*rows[:head], note, *rows[len(rows) - tail :]]

@@ -14,7 +14,9 @@ from agent_tui.ui.renderers.lines import Line, line_cells, wrap_text
 from agent_tui.ui.renderers.long_text import draw_text, fold, shorten
 from agent_tui.ui.renderers.tool import draw_tool
 
-_PROMPT_ROWS = 24
+_PROMPT_HEAD = 16
+_PROMPT_TAIL = 8
+"""Who pastes a file asks about it below."""
 _GONE = "answer summarised"
 _SUMMARY_ROWS = 6
 _LABELS = {
@@ -40,7 +42,7 @@ def draw_user(block: UserBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
     text = clean(shorten(block.text.rstrip())) or ("" if block.media else "(empty)")
     rows: list[Line] = [[Segment(row, palette.text)] for row in wrap_text(text, canvas.prose_width)]
     rows = rows if text else []
-    rows = fold(rows, _PROMPT_ROWS, canvas, expanded=expanded)
+    rows = fold(rows, _PROMPT_HEAD, canvas, expanded=expanded, tail=_PROMPT_TAIL)
     rows += _draw_media(block, canvas, expanded=expanded)
     label = _LABELS.get(block.origin, "")
     if block.lost_its_answer and rows:

@@ -6,23 +6,21 @@ from rich.segment import Segment
 from rich.style import Style
 
 from agent_tui.core.format import format_count, format_exit
-from agent_tui.core.shell import SHELL_INTERRUPTED
-from agent_tui.core.text import clean, reveal
+from agent_tui.core.shell import SHELL_INTERRUPTED, without_exit_line
+from agent_tui.core.text import reveal
 from agent_tui.core.words import OUTCOMES
 from agent_tui.ui.blocks import ShellBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.diff import draw_changed
 from agent_tui.ui.renderers.drawing import Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, wrap_text
-from agent_tui.ui.renderers.long_text import fold
+from agent_tui.ui.renderers.output import Ends, count_lines, draw_output
 
-_FOLDED_ROWS = 8
-_MOST_LINES = 2_000
-_LONGEST_LINE = 20_000
+_FOLDED = Ends(2, 6)
 
 
 def draw_shell(block: ShellBlock, canvas: Canvas, *, expanded: bool) -> Drawing:
-    """The command, then the last rows that it printed; all of them when opened."""
+    """The command, then the first and last rows that it printed; all of them when opened."""
     palette = canvas.palette
     failed = block.state in ("error", "interrupted")
     colour = palette.danger if failed else palette.attention
@@ -50,22 +48,27 @@ def _facts(block: ShellBlock, canvas: Canvas) -> Line:
             code = "" if block.exit_code is None else f" {format_exit(block.exit_code)}"
             return [Segment(code or f" {OUTCOMES[block.state]}", palette.danger)]
         case _:
-            output = block.output.rstrip()
-            count = output.count("\n") + 1 if output else 0
+            count = count_lines(_printed(block))
             changed = draw_changed(block.changed, canvas)
             return changed or [Segment(f" {format_count(count, 'line')}", palette.faint)]
 
 
 def _body(block: ShellBlock, canvas: Canvas, *, expanded: bool) -> list[Line]:
-    output = block.output.rstrip()
-    if block.state == "interrupted" and not expanded:  # the row says so
-        output = output.removesuffix(SHELL_INTERRUPTED).rstrip()
+    output = block.output.rstrip() if expanded else _printed(block)
     if not output.strip():
         return []
-    lines = output.split("\n")
-    rows: list[Line] = [
-        [Segment(row, canvas.palette.muted)]
-        for line in lines[-_MOST_LINES:]
-        for row in wrap_text(clean(line[:_LONGEST_LINE]), canvas.width)
-    ]
-    return fold(rows, _FOLDED_ROWS, canvas, expanded=expanded, tail=True)
+    return draw_output(
+        output,
+        canvas.palette.muted,
+        canvas,
+        folded=_FOLDED,
+        expanded=expanded,
+        is_growing=block.state == "running",
+    )
+
+
+def _printed(block: ShellBlock) -> str:
+    """What the command printed, without the line that says how it ended: its row does."""
+    if block.state == "interrupted":
+        return block.output.rstrip().removesuffix(SHELL_INTERRUPTED).rstrip()
+    return without_exit_line(block.output, block.exit_code)

@@ -8,7 +8,8 @@ from rich.style import Style
 from agent_tui.core.arguments import show_arguments
 from agent_tui.core.format import format_count, format_exit
 from agent_tui.core.messages import CommandDisplay, DiffDisplay
-from agent_tui.core.text import clean, reveal
+from agent_tui.core.shell import without_exit_line
+from agent_tui.core.text import reveal
 from agent_tui.core.words import INTERRUPTED, OUTCOMES
 from agent_tui.ui.blocks import ToolBlock, ToolState
 from agent_tui.ui.renderers.call_subject import describe_call
@@ -17,10 +18,13 @@ from agent_tui.ui.renderers.diff import count_changes, draw_changed, draw_diff, 
 from agent_tui.ui.renderers.drawing import Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, wrap_text
 from agent_tui.ui.renderers.long_text import shorten
+from agent_tui.ui.renderers.output import Ends, count_lines, draw_output
 
-_FOLDED_ROWS = 4
+_FOLDED = Ends(3, 1)
+_FOLDED_COMMAND = Ends(1, 3)
+"""What went wrong stands at the end."""
 _FOLDED_DIFF_ROWS = 12
-_MOST_ROWS = 2_000
+_MOST_DIFF_ROWS = 2_000
 _LONGEST_SUBJECT = 2_000
 _NOTES: dict[ToolState, str] = {
     "pending": "writes",
@@ -91,9 +95,7 @@ def _facts(block: ToolBlock, canvas: Canvas) -> Line:
             return [Segment(f" {format_exit(code)}", palette.danger)]
     if block.state == "error":
         return [Segment(" failed", palette.danger)]
-    output = block.output.rstrip()
-    lines = output.count("\n") + 1 if output else 0
-    return [Segment(f" {format_count(lines, 'line')}", palette.faint)]
+    return [Segment(f" {format_count(count_lines(_printed(block)), 'line')}", palette.faint)]
 
 
 def _draw_arguments(block: ToolBlock, canvas: Canvas) -> list[Line]:
@@ -130,38 +132,30 @@ def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Li
     if block.state == "approval" and not block.output and not expanded:
         return []  # the question below shows it whole; here is room for what led to it
     if isinstance(block.display, DiffDisplay) and block.state != "error":
-        limit = _MOST_ROWS if expanded else _FOLDED_DIFF_ROWS
+        limit = _MOST_DIFF_ROWS if expanded else _FOLDED_DIFF_ROWS
         rows = draw_diff(block.display.path, block.display.diff, canvas, limit + 1)
         if len(rows) <= limit + 1:
             return rows
         hidden = max(2, line_count(block.display.diff) - limit)
-        return [*rows[:limit], _more_lines(hidden, canvas)]
-    output = block.output.rstrip()
-    if block.state == "interrupted" and not expanded:  # the row says so, the rest is for the model
-        output = output.removesuffix(INTERRUPTED).rstrip()
+        note = f"… {format_count(hidden, 'more line')}"
+        return [*rows[:limit], [Segment(note, palette.faint)]]
+    output = block.output.rstrip() if expanded else _printed(block)
     if not output.strip():
         return []
-    tail = isinstance(block.display, CommandDisplay)
-    limit = _MOST_ROWS if expanded else _FOLDED_ROWS
-    style = palette.danger if block.state == "error" else palette.muted
-    lines = output.split("\n")
-    hidden = max(0, len(lines) - limit)
-    if hidden > 1:
-        lines = lines[-limit:] if tail else lines[:limit]
-    rows = [
-        [Segment(row, style)]
-        for line in lines
-        for row in wrap_text(clean(line[:20_000]), canvas.width)
-    ]
-    if not expanded:
-        rows = rows[-limit * 2 :] if tail else rows[: limit * 2]
-    if hidden > 1:
-        while rows and not tail and not rows[-1][0].text.strip():
-            rows.pop()
-        note = _more_lines(hidden, canvas)
-        rows = [note, *rows] if tail else [*rows, note]
-    return rows
+    return draw_output(
+        output,
+        palette.danger if block.state == "error" else palette.muted,
+        canvas,
+        folded=_FOLDED_COMMAND if isinstance(block.display, CommandDisplay) else _FOLDED,
+        expanded=expanded,
+        is_growing=block.state in ("running", "approval"),
+    )
 
 
-def _more_lines(hidden: int, canvas: Canvas) -> Line:
-    return [Segment(f"… {format_count(hidden, 'more line')}", canvas.palette.faint)]
+def _printed(block: ToolBlock) -> str:
+    """What came of the call, without what only the model need be told: its row says it."""
+    match block.display:
+        case CommandDisplay(exit_code=int(code)):
+            return without_exit_line(block.output, code)
+    output = block.output.rstrip()
+    return output.removesuffix(INTERRUPTED).rstrip() if block.state == "interrupted" else output
