@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from textual import events
 
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.screens.sessions.session_list import SessionListScreen
+from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.workspace.where import Place
 from tests.waiting import until
 
@@ -90,4 +93,34 @@ async def test_the_status_line_follows_what_happens_outside(
         await until(pilot, lambda: app.chat.status.branch == "feature*")
         git(repository, "commit", "-am", "change")
         await until(pilot, lambda: app.chat.status.branch == "feature")
+        await app.chat_screen.end()
+
+
+async def test_a_session_of_another_project_shows_its_own_folder_and_files(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, elsewhere = repository.parent / "home", repository.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "post.md").write_text("hi\n")
+    log = home / "projects" / "-" / "of-tides" / "context.jsonl"
+    log.parent.mkdir(parents=True, mode=0o700)
+    header = {"role": "_session", "format": 1, "session_id": "of-tides", "cwd": str(repository)}
+    lines = (header, {"role": "user", "content": "go"}, {"role": "assistant", "content": "on"})
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    monkeypatch.setenv("AGENT_TUI_HOME", str(home))
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    app = AgentTui(Launch(elsewhere))
+    async with app.run_test(size=(100, 30)) as pilot:
+        status = app.chat.status
+        await until(pilot, lambda: status.place == "elsewhere" and bool(app.chat.session))
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, SessionListScreen))
+        await until(pilot, lambda: bool(app.screen.query_one(Rows).count))
+        await pilot.press("enter")
+        await until(pilot, lambda: (status.place, status.branch) == ("tides", "main"))
+        assert app.chat_screen._complete_path("") == ["a.txt"]
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: (status.place, status.branch) == ("elsewhere", ""))
+        assert app.chat_screen._complete_path("") == ["post.md"]
         await app.chat_screen.end()

@@ -21,6 +21,7 @@ from agent_tui.runtime.starting.launch import Launch
 from agent_tui.runtime.starting.project import Project
 from agent_tui.runtime.starting.run_settings import read_settings
 from agent_tui.runtime.starting.setting_files import SettingFiles
+from agent_tui.runtime.starting.working_folder import WorkingFolder
 from agent_tui.runtime.stored.headers import new_header
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class Engine:
         settings: the settings of this run.
         setting_files: where they are written.
         workspace: where a new session works.
-        project: what that folder is, and whether what it ships is used.
+        folder: that folder as people are told of it.
+        project: whether what it ships is used.
         agents: the agents there are.
         connections: the models that can be asked, and which one a new session asks.
         tool_servers: MCP servers, where any may be used.
@@ -56,6 +58,7 @@ class Engine:
         self.tool_servers = run.tool_servers
         self._store = run.store
         self.connections = run.connections
+        self.folder = WorkingFolder(run.workspace)
         self.project = Project(run.workspace, trusted=run.trusted or run.launch.trust)
         self.agents = Agents(config_path().parent, self.project.trusted_folders())
         self._builder = SessionBuilder(run, self.agents, self.project)

@@ -326,8 +326,8 @@ class ChatScreen(SparingScreen[None]):
         return self.chat.welcome.display and self.chat.welcome.take_key(key)
 
     def _complete_path(self, typed: str) -> list[str]:
-        engine = self.chat.engine
-        return engine.project.complete_path(typed) if engine else []
+        folder = self.chat.holder.folder
+        return folder.complete_path(typed) if folder else []
 
     # What the frame of the prompt says.
 

@@ -1,20 +1,17 @@
-"""The folder that a run works in: its name for people, its files, and what of it may be used."""
+"""The folder that a run works in, and what of it may be used."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.config import config_path
 from agent_tui.config.trust import project_root, shipped_files, trust_folder
-from agent_tui.workspace.where import Place, Where
 
 if TYPE_CHECKING:
     from agent_tui.agent.prompt_files import PromptFiles
-    from agent_tui.runtime.starting.completion import FileList
 
 
 class Project:
@@ -27,7 +24,6 @@ class Project:
     def __init__(self, folder: Path, *, trusted: bool) -> None:
         self.trusted = trusted
         self._folder = folder
-        self._place = Place(folder)
 
     def trusted_folders(self) -> tuple[Path, ...]:
         """The folders from a trusted project's root down to the workspace; none without trust."""
@@ -53,21 +49,3 @@ class Project:
     async def trust(self) -> None:
         """Remember that what the workspace ships may be used, from the next start on."""
         await asyncio.to_thread(trust_folder, self._folder)
-
-    async def where(self) -> Where:
-        """Where this is, for people; the branch may have changed since it was asked last."""
-        return await asyncio.to_thread(self._place.describe)
-
-    async def has_moved(self) -> bool:
-        """Whether the branch may have changed since ``where`` was called; runs no git."""
-        return await asyncio.to_thread(self._place.has_moved)
-
-    @cached_property
-    def _files(self) -> FileList:
-        from agent_tui.runtime.starting.completion import FileList  # not before one is asked for
-
-        return FileList(self._folder)
-
-    def complete_path(self, typed: str) -> list[str]:
-        """Paths of the workspace that hold what was typed; blocks, so call it in a thread."""
-        return self._files.matching(typed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class SessionFacts:
         self._panes = panes
         self._holder = holder
         self._spent = 0.0
+        self._told_path: Path | None = None
 
     def show(self, session: LiveSession) -> None:
         """Show title, model, mode and gauge, and why nothing can be written where that is so."""
@@ -40,6 +42,8 @@ class SessionFacts:
         status.banner = session.read_only
         status.mode = session.approvals.mode
         status.background = len(session.commands.titles)
+        if session.folder.path != self._told_path:
+            self.update_place()
         prompt_box.frame.read_only = session.read_only
         from agent_tui.ui.conversation.todo import show_last_todo  # not for the first frame
 
@@ -97,17 +101,18 @@ class SessionFacts:
             self._run(self.show_place, "place")
 
     async def show_place(self) -> None:
-        """Say where this runs, and on which branch now."""
-        if self._holder.engine is not None:
-            where = await self._holder.engine.project.where()
+        """Say where the session works, and on which branch now."""
+        if (folder := self._holder.folder) is not None:
+            self._told_path = folder.path
+            where = await folder.where()
             status = self._panes.status
             status.place, status.branch = where.name, where.branch + "*" * where.changed
             self._panes.welcome.place = " · ".join(filter(None, (where.path, where.branch)))
 
     async def follow_place(self) -> None:
         """Update the branch when git changed it from outside; call this every second or so."""
-        engine = self._holder.engine
-        if engine is not None and await engine.project.has_moved():
+        folder = self._holder.folder
+        if folder is not None and await folder.has_moved():
             self.update_place()
 
     def _run(self, work: Callable[[], Awaitable[None]], group: str) -> None:

@@ -9,6 +9,7 @@ from agent_tui.core.errors import UsageError
 if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.runtime.starting.working_folder import WorkingFolder
 
 
 class SessionHolder:
@@ -17,6 +18,12 @@ class SessionHolder:
     def __init__(self) -> None:
         self.engine: Engine | None = None
         self.session: LiveSession | None = None
+
+    @property
+    def folder(self) -> WorkingFolder | None:
+        """Where the open session works; until it is open, where it will; None at first."""
+        open_first = self.session or self.engine
+        return open_first.folder if open_first else None
 
     def require_engine(self) -> Engine:
         """The engine; raises UsageError while it is starting."""
