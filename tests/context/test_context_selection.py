@@ -121,7 +121,7 @@ def test_reminders_and_empty_answers_are_dropped() -> None:
 
 
 def test_nothing_to_compact_is_said_in_words() -> None:
-    with pytest.raises(CompactionError, match="Nothing to compact: 2 messages, and all would be"):
+    with pytest.raises(CompactionError, match="Nothing to compact: 2 messages, all would be"):
         settle([user("hello"), AssistantMessage("hi")], "last-messages")
 
 

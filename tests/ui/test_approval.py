@@ -471,7 +471,12 @@ async def test_what_is_added_is_in_view_at_once_where_the_diff_is_cut(height: in
         for words in ("whole = 1", "rounded = 4", "shown = 5", "Reject with feedback"):
             assert words in app.text
         assert "PgDn for more" in app.text
-        await pilot.press("pageup")
+        await pilot.press(*["pagedown"] * 8)
+        await pilot.pause()
+        assert "ten = 10" in app.text
+        assert "PgDn for more" not in app.text
+        assert "PgUp for the start" in app.text
+        await pilot.press(*["pageup"] * 8)
         await pilot.pause()
         assert "one = 1" in app.text
         await pilot.resize_terminal(80, height - 1)

@@ -156,7 +156,7 @@ async def test_another_model_is_told_by_its_name(
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await run(here, "/model tide-2")
-        await here.until(lambda: "Model: tide-2" in here.chat.status.notice)
+        await here.until(lambda: here.chat.status.notice == "Model: tide-2. Undo with Alt+U.")
         assert here.chat.session is not None
         assert here.chat.session.model == "tide-2"
 

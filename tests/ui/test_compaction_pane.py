@@ -509,7 +509,7 @@ async def test_escape_asks_once_before_it_drops_pins_and_edits(keys: tuple[str, 
         await settle(pilot)
         await pilot.press("escape")
         await settle(pilot)
-        assert "Press Esc again to discard your edits." in app.text
+        assert "Press Esc again to discard your changes." in app.text
         assert app.results == []
         await pilot.press("escape")
         await settle(pilot)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
+from unittest.mock import Mock
 
 import pytest
 
@@ -13,6 +16,7 @@ from agent_tui.runtime.starting import confining
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.tools.sandbox import SandboxKind
 from agent_tui.ui.app import AgentTui
+from agent_tui.ui.conversation.notices import Notices
 from agent_tui.ui.widgets.bars.status_line import WAITING, StatusLine
 from tests.ui.stage import Stage
 from tests.ui.test_chat_acts import desk
@@ -203,3 +207,16 @@ async def test_the_line_says_how_fast_the_model_wrote_and_what_it_cost(
         here.chat.facts.show(here.chat.session)
         await here.until(lambda: not status.rate)
         await here.until(lambda: status.cost == paid)
+
+
+def test_a_hint_that_is_shown_again_stays_its_own_seconds() -> None:
+    panes = Mock(status=SimpleNamespace(notice=""))
+    timers: list[Callable[[], None]] = []
+    notices = Notices(panes, lambda _seconds, drop: timers.append(drop))
+    notices.hint("Press Ctrl+C again to quit.")
+    panes.status.notice = "Prompt cleared."
+    notices.hint("Press Ctrl+C again to quit.")
+    timers[0]()
+    assert panes.status.notice == "Press Ctrl+C again to quit."
+    timers[1]()
+    assert panes.status.notice == ""

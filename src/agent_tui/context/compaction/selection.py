@@ -99,8 +99,8 @@ def select(room: Room, kept: Collection[int], pins: Collection[int] = ()) -> Sel
     gone = set(range(len(messages))) - stays - dropped
     if not any(not is_summary(messages[index]) for index in gone):
         raise CompactionError(
-            f"Nothing to compact: {format_count(len(messages), 'message')}, and all would be kept. "
-            "Continue the conversation, or unpin messages."
+            f"Nothing to compact: {format_count(len(messages), 'message')}, all would be kept. "
+            "Continue, or unpin some."
         )
     return Selection(tuple(sorted(stays)), tuple(sorted(gone)), tuple(sorted(dropped)))
 

@@ -28,6 +28,7 @@ class Notices:
         self._panes = panes
         self._set_timer = set_timer
         self._hint = ""
+        self._hints = 0
 
     def failure(self, sentence: str) -> None:
         """Show what went wrong where it cannot be missed, in the conversation."""
@@ -76,7 +77,14 @@ class Notices:
     def hint(self, sentence: str, seconds: float = _HINT_SECONDS) -> None:
         """Show a sentence in the frame of the prompt for a few seconds."""
         self._panes.status.notice = self._hint = sentence
-        self._set_timer(seconds, lambda: self.drop(sentence))
+        self._hints += 1
+        number = self._hints
+
+        def drop() -> None:
+            if number == self._hints:  # said again since, it stays its own seconds
+                self.drop(sentence)
+
+        self._set_timer(seconds, drop)
 
     def drop(self, sentence: str) -> None:
         """Remove a hint that is no longer true; any other stays."""

@@ -9,6 +9,7 @@ from agent_tui.core.cost import Price, format_cost
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.models import ModelRow, ProviderRow
+from agent_tui.ui.commands.table import name_keys
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
@@ -162,7 +163,7 @@ async def change_model(chat: Conversation, argument: str) -> None:
     engine = chat.holder.require_engine()
     session = chat.holder.require_session()
     if argument:
-        chat.notices.hint(f"Model: {await session.operations.use_model(argument)}")
+        _tell_model(chat, await session.operations.use_model(argument))
         return
     asking = "Asking the servers for their models…"
     chat.notices.hint(asking)
@@ -181,7 +182,12 @@ async def change_model(chat: Conversation, argument: str) -> None:
     if chosen:
         model = models[chosen]
         await session.operations.use_model(model.model, model.provider)
-        chat.notices.hint(f"Model: {model.model}. Undo with /undo.")
+        _tell_model(chat, model.model)
+
+
+def _tell_model(chat: Conversation, model: str) -> None:
+    undo = name_keys(chat.app, "Undo with {undo}.")
+    chat.notices.hint(f"Model: {model}. {undo}")
 
 
 async def change_agent(chat: Conversation, argument: str) -> None:

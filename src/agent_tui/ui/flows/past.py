@@ -11,6 +11,7 @@ from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
 from agent_tui.core.records import CompactionRecord
 from agent_tui.core.system_notes import SUBAGENT_SESSION
+from agent_tui.ui.commands.table import name_keys
 from agent_tui.ui.flows.arguments import read_number
 from agent_tui.ui.flows.browsing import Browser
 from agent_tui.ui.flows.files import revert_to
@@ -169,4 +170,4 @@ async def clear(chat: Conversation, _argument: str) -> None:
     if await chat.app.push_screen_wait(screen):
         await chat.runner.start(lambda session: session.operations.clear()).wait()
         if session.view.is_empty:
-            chat.notices.hint("The context is empty. Undo with /undo.")
+            chat.notices.hint(name_keys(chat.app, "The context is empty. Undo with {undo}."))

@@ -217,7 +217,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             return
         elif not self._was_warned and self._has_changes:
             self._was_warned = True
-            template = "Press {compaction-preview-leave:Esc} again to discard your edits."
+            template = "Press {compaction-preview-leave:Esc} again to discard your changes."
             self.tell(name_keys_of_hint(self.app, template))
         else:
             self.workers.cancel_node(self)

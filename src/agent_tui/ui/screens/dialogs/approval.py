@@ -43,6 +43,7 @@ _HINT_OF_FEEDBACK = "Enter send and {reject} · Esc back"
 _HINT_OF_COMMAND = "Enter run once · Esc back"
 _PLAN_SETS_MODE = "Approve or keep planning: your answer sets the mode"
 _MORE = "PgDn for more · ends with: "
+_NO_MORE = "PgUp for the start"
 
 
 def question_about(request: ApprovalRequest) -> str:
@@ -149,6 +150,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
         self.query_one("#approval-title").display = not says_the_same
         self._options.cursor = self._options.row_of("reject")
         self._show_draft()
+        self.watch(self._body, "scroll_y", self._show_tail, init=False)
 
     def fit(self) -> None:
         """Give the action the rows it needs, or all there are, and then also show its end."""
@@ -173,7 +175,16 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
             rows = self._body.rows_at(self.columns - self._body.scrollbar_size_vertical)
         tail.display = is_cut and free > 1
         self._body.styles.height = min(rows, free - 1 if tail.display else free)
-        if tail.display:
+        self._show_tail()
+
+    def _show_tail(self) -> None:
+        """Say how the action ends while its end is out of view."""
+        tail = self.query_one("#approval-tail", Static)
+        if not tail.display:
+            return
+        if self._body.scroll_y and self._body.is_vertical_scroll_end:
+            tail.update(Content.styled(_NO_MORE, "$muted"))
+        else:
             last = self._body.last_words(max(8, self.columns - len(_MORE)))
             tail.update(Content.assemble((_MORE, "$muted"), last))
 
