@@ -22,7 +22,6 @@ from agent_tui.runtime.building.shares import Shares
 from agent_tui.runtime.files.watching import has_cut_off_revert
 from agent_tui.runtime.operations.beginning import find_cut_off, note_beginning
 from agent_tui.runtime.operations.gate import Gate
-from agent_tui.runtime.starting.working_folder import WorkingFolder
 from agent_tui.sessions.drafts import DraftFile
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class LiveSession:
         self.questions: Questions = parts.equipment.questions
         self.commands: RunningCommands = parts.equipment.commands
         self.subagents = parts.equipment.subagents
-        self.folder = WorkingFolder(parts.equipment.workspace)
+        self.folder = parts.equipment.folder
         self._log = parts.log
         self._gate = Gate(parts.log)
         self.drafts = DraftFile(parts.log.folder, on_disk=parts.log.on_disk)

@@ -37,6 +37,7 @@ from agent_tui.runtime.connect.learned_windows import LearnedWindows
 from agent_tui.runtime.files.watching import watch_workspace
 from agent_tui.runtime.starting.confining import confinement_of, is_too_wide
 from agent_tui.runtime.starting.project import Project
+from agent_tui.runtime.starting.working_folder import WorkingFolder
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
 from agent_tui.tools.background_command import STARTED_MARK, EndedCommands, pick_command_messages
@@ -167,6 +168,7 @@ class SessionBuilder:
         return Equipment(
             spec,
             workspace,
+            WorkingFolder(workspace),
             approvals,
             questions,
             commands,

@@ -24,6 +24,7 @@ from agent_tui.core.events import StatusChanged
 from agent_tui.core.records import ModelRecord
 from agent_tui.core.usage import Gauge
 from agent_tui.runtime.connect.connections import Connection
+from agent_tui.runtime.starting.working_folder import WorkingFolder
 from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
 from agent_tui.tools.background_command import EndedCommands
@@ -38,7 +39,7 @@ class Equipment:
 
     Attributes:
         spec: the agent that it began with.
-        workspace: where its tools work.
+        workspace: where its tools work; ``folder`` tells people of it.
         ended: tells of commands that ended in the background.
         subagents: those that may help it; None where there can be none.
         desk: takes D-Mails; None where the agent may send none.
@@ -47,6 +48,7 @@ class Equipment:
 
     spec: AgentSpec
     workspace: Path
+    folder: WorkingFolder
     approvals: Approvals
     questions: Questions
     commands: RunningCommands
