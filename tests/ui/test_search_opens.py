@@ -11,6 +11,7 @@ from agent_tui.resources import demo_folder
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.ui.app import AgentTui
 from agent_tui.ui.screens.sessions.search import SearchScreen
+from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.screens.time.browse import BrowseScreen
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 from agent_tui.ui.widgets.timeline.timeline import Timeline
@@ -127,3 +128,18 @@ async def test_the_open_session_goes_to_the_line_also_in_the_demo(tmp_path: Path
         assert app.screen is app.chat_screen
         assert app.chat.session is session
         await until(pilot, lambda: "pebble" in marked(app))
+
+
+async def test_back_from_a_search_that_was_opened_in_the_list_is_the_list(tmp_path: Path) -> None:
+    keep(tmp_path, 2)
+    app = AgentTui(Launch(tmp_path, demo=True))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.chat.session is not None)
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, SessionListScreen))
+        await pilot.press("t")
+        await until(pilot, lambda: isinstance(app.screen, SearchScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, SessionListScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.chat_screen)

@@ -117,6 +117,30 @@ async def test_what_the_filter_says_is_searched_in_the_text_of_all_sessions() ->
         assert app.results == [("search", "parser")]
 
 
+async def test_tab_leads_from_the_filter_to_the_list_and_keeps_what_is_typed() -> None:
+    async with (app := show(Sessions(*THREE))).run_test(size=(100, 20)) as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("slash", *"parser")
+        await settle(pilot, workers=True)
+        assert "Tab list" in app.text
+        await pilot.press("tab")
+        assert rows(app).has_focus
+        assert rows(app).count == 1
+        assert "Tab list" not in app.text
+
+
+async def test_where_no_session_matches_tab_searches_the_text_for_what_is_typed() -> None:
+    async with (app := show(Sessions(*THREE))).run_test(size=(100, 20)) as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("slash", *"zebra")
+        await settle(pilot, workers=True)
+        assert "No session matches. Press Tab to search what was said." in app.text
+        assert "Tab search text" in app.text
+        await pilot.press("tab")
+        await settle(pilot)
+        assert app.results == [("search", "zebra")]
+
+
 @pytest.mark.every_python
 async def test_the_newest_stands_first_and_enter_opens_it() -> None:
     async with (app := show(Sessions(*THREE))).run_test() as pilot:

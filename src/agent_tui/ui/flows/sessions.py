@@ -34,8 +34,6 @@ async def choose_session(chat: Conversation, argument: str) -> None:
     match choice:
         case ("new", _):
             await chat.show_session(await engine.new_session())
-        case ("search", query):
-            await search_sessions(chat, query)
         case ("open", session_id) if session_id != current:
             await chat.show_session(await engine.open_session(session_id))
             await ask_for_wide_folder(chat)
@@ -57,24 +55,34 @@ async def _choose_session(
 
     while True:
         screen = SessionListScreen(engine.stored, current, engine.agent_sessions, write_out)
-        choice = await chat.app.push_screen_wait(screen)
-        if choice is None or choice[0] != "view":
-            return choice
-        if await open_file(chat, Path(choice[1])):
-            return None
+        match await chat.app.push_screen_wait(screen):
+            case ("view", path):
+                if await open_file(chat, Path(path)):
+                    return None
+            case ("search", query):
+                if await _search_for(chat, query):
+                    return None
+            case choice:
+                return choice
 
 
 async def search_sessions(chat: Conversation, argument: str) -> None:
     """Search every session; open the one that was chosen, or view it where it is not ours."""
+    await _search_for(chat, argument)
+
+
+async def _search_for(chat: Conversation, argument: str) -> bool:
+    """Search every session; returns whether one was chosen, and not the way back."""
     from agent_tui.ui.screens.sessions.search import SearchScreen
 
     service = chat.holder.require_engine().search_service
     chosen = await chat.app.push_screen_wait(SearchScreen(service, argument))
     if chosen is None:
-        return
+        return False
     found, hit = chosen
     line = FoundLine(hit.at, hit.snippet, hit.mark) if hit else None
     await _open_at(chat, found.session_id if found.is_live else "", Path(found.path), line)
+    return True
 
 
 async def explain_line(chat: Conversation, argument: str) -> None:

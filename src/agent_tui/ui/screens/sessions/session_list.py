@@ -51,6 +51,8 @@ class SessionListScreen(SessionTable):
         Binding("e", "export", "export", show=False),
         Binding("a", "show_agents('ours')", "only agent-tui", key_display="a"),
         Binding("a", "show_agents('all')", "all agents", key_display="a"),
+        Binding("tab", "to_list", "list", key_display="Tab"),
+        Binding("tab", "search_typed", "search text", key_display="Tab"),
         Binding("ctrl+r,f5", "reload", "Refresh", show=False, key_display="Ctrl+R"),
     ]
     ABOUT_ROWS = frozenset({"open_highlighted", "rename", "delete", "mark", "export"})
@@ -85,8 +87,17 @@ class SessionListScreen(SessionTable):
                 return bool(self._deleted)
             case "delete" | "export" if self._marked:
                 return True  # also what the filter hides
+            case "to_list" | "search_typed":  # the filter keeps what is typed
+                return self._filter.has_focus and self.has_rows() == (action == "to_list")
             case _:
                 return super().check_action(action, parameters)
+
+    def action_to_list(self) -> None:
+        self._rows.focus()
+
+    def action_search_typed(self) -> None:
+        """Search the text of all sessions for what no title holds."""
+        self.action_search()
 
     def action_new(self) -> None:
         self.dismiss(("new", ""))

@@ -156,7 +156,8 @@ class SessionTable(Panel[SessionChoice]):
         self._is_reading = False
         self._show_empty()
         self._show_count()
-        self._columns.marked &= {id_of(each) for each in [*self._ours, *self._theirs]}
+        if self._columns.marked:
+            self._columns.marked &= {id_of(each) for each in [*self._ours, *self._theirs]}
         self._mark_live()
 
     @work(exclusive=True, group="live-marks", exit_on_error=False)
@@ -227,10 +228,13 @@ class SessionTable(Panel[SessionChoice]):
     def _show_empty(self) -> None:
         """Say why there are no rows, and what to do."""
         if self._filter.value.split():
+            way = name_keys_of_hint(
+                self.app, "Press {session-list-search-typed:Tab} to search what was said."
+            )
             empty = (
                 "No match yet. Still reading sessions…"
                 if self._is_reading
-                else "No session matches. /search in a conversation searches what was said."
+                else f"No session matches. {way}"
             )
         else:
             start = name_keys_of_hint(self.app, "Press {session-list-new:n} to start one.")
