@@ -250,4 +250,5 @@ async def test_a_warning_leaves_the_welcome_and_stands_in_the_conversation_too(
         assert told in [each.text for each in here.shown if isinstance(each, NoticeBlock)]
         here.chat.prompts.send("one thing")
         await here.until(lambda: "Browse all sessions" not in shown(here.app))
+        assert here.chat.status.notice != told
         await here.until(lambda: not here.chat.runner.is_busy)

@@ -27,7 +27,7 @@ class Notices:
     def __init__(self, panes: Panes, set_timer: SetTimer) -> None:
         self._panes = panes
         self._set_timer = set_timer
-        self._hint = ""
+        self._hint = self._warning = ""
         self._hints = 0
 
     def failure(self, sentence: str) -> None:
@@ -55,8 +55,12 @@ class Notices:
         if self._panes.is_conversing:
             self._show(sentence, "warning")
             return
-        sentence = self._keep(sentence, "warning")
-        self.hint(sentence, _WARNING_SECONDS)
+        self._warning = self._keep(sentence, "warning")
+        self.hint(self._warning, _WARNING_SECONDS)
+
+    def drop_warning(self) -> None:
+        """Remove what was said beside the welcome: it stands in the conversation from here on."""
+        self.drop(self._warning)
 
     def _show(self, sentence: str, level: Level) -> None:
         if self._panes.has_timeline:

@@ -155,6 +155,7 @@ class Prompts:
                     self._put_before(f"!{command}")
 
     def _show_end(self) -> None:
+        self._notices.drop_warning()
         self._panes.show_conversation(shown=True)
         self._panes.timeline.action_last()
 
