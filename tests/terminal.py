@@ -8,14 +8,16 @@ import os
 import sys
 import termios
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pexpect
 import pyte
+from wcwidth import wcwidth
 
+from tests.terminal_output import TerminalOutput
 from tests.waiting import PATIENCE_SECONDS
 
 PROGRAM = Path(sys.executable).with_name("agent-tui")
@@ -49,6 +51,7 @@ class Terminal:
     """``agent-tui`` running in a pty of a given size.
 
     Attributes:
+        output: all that the program wrote, read strictly.
         heard_at: when the program wrote last, before it was drawn here (monotonic seconds).
     """
 
@@ -66,6 +69,7 @@ class Terminal:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.raw = bytearray()
+        self.output = TerminalOutput()
         self.heard_at = 0.0
         settled = {"TERM": term, "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
         self.process: Any = pexpect.spawn(
@@ -95,12 +99,28 @@ class Terminal:
                 return
             self.heard_at = time.monotonic()
             self.raw += chunk
+            self.output.feed(chunk)
             self._stream.feed(chunk)
 
     @property
     def text(self) -> str:
         """What is on the screen now."""
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        return "\n".join(row.rstrip() for row in self.rows)
+
+    @property
+    def rows(self) -> list[str]:
+        """The rows of the screen; a blank for each half of what something was drawn over.
+
+        Of those that pyte gives, it refuses a row that holds half of a wide character.
+        """
+        return ["".join(self._cells(self.screen.buffer[y])) for y in range(self.screen.lines)]
+
+    def _cells(self, line: Mapping[int, Any]) -> Iterator[str]:
+        is_wide = False
+        for x in range(self.screen.columns):
+            data = line[x].data
+            yield data or " " * (not is_wide)
+            is_wide = bool(data) and wcwidth(data[0]) == 2
 
     def wait_for(
         self, wanted: str | Callable[[str], bool], seconds: float = PATIENCE_SECONDS
@@ -159,9 +179,8 @@ class Terminal:
 
     def find(self, text: str) -> tuple[int, int]:
         """Column and row (from 0) where a text stands on the screen, searching from the bottom."""
-        for row in range(len(self.screen.display) - 1, -1, -1):
-            column = self.screen.display[row].find(text)
-            if column >= 0:
+        for row, cells in reversed(list(enumerate(self.rows))):
+            if (column := cells.find(text)) >= 0:
                 return column, row
         raise AssertionError(f"not on the screen: {text!r}\n{self.text}")
 
@@ -183,6 +202,7 @@ class Terminal:
             self.pump()
         if self.process.isalive():
             raise AssertionError(f"still running after {seconds} s\n{self.text}")
+        self.pump()  # its last words
         self.process.close()
         return int(self.process.exitstatus if self.process.exitstatus is not None else -1)
 
