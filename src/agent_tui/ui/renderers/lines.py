@@ -18,6 +18,8 @@ Row: TypeAlias = tuple[Segment, ...]
 """A line that is ready for the screen: padded, on its background, safe."""
 
 _JOINERS = "\u200d\ufe0f"
+_MOST_MARKS = 30
+"""Accents and the like on one character; no writing of any language needs as many."""
 
 
 def break_line(text: str, width: int) -> list[tuple[int, int]]:
@@ -156,6 +158,20 @@ def indent(lines: list[Line], margin: Line) -> list[Line]:
     return [[*margin, *line] for line in lines]
 
 
+def _thin(text: str) -> str:
+    """The text without all the marks that are heaped on one character.
+
+    They take no room, so that no width bounds them, and each drawing of the row counts all of them.
+    """
+    kept: list[str] = []
+    marks = 0
+    for character in text:
+        marks = 0 if get_character_cell_size(character) else marks + 1
+        if marks <= _MOST_MARKS:
+            kept.append(character)
+    return "".join(kept)
+
+
 def finish_row(
     line: Iterable[Segment], width: int, base: Style, surface: Style | None = None
 ) -> Row:
@@ -171,6 +187,8 @@ def finish_row(
         if not text:
             continue
         safe = text if text.isprintable() else clean(text).replace("\n", " ").expandtabs(4)
+        if len(safe) > width + _MOST_MARKS and not safe.isascii():
+            safe = _thin(safe)
         cells += len(safe) if safe.isascii() else cell_len(safe)
         full = ground if style is None else style + surface if surface else style
         if styles and styles[-1] is full:
