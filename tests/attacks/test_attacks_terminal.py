@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from textual.events import Key, Paste
+from textual.events import Key, MouseMove, Paste
 
 from agent_tui.ui.terminal_replies import BackgroundTold, ReplyParser
 from agent_tui.ui.widgets.prompt.vim import Vim
@@ -60,6 +60,25 @@ def test_a_reply_that_never_ends_swallows_no_keys(begun: str) -> None:
     hear(endless)
     assert len(parser._begun) < 80
     assert time.process_time() - start < 20
+
+
+NUMBERS = ["1114112u", "99999999999999999999u", "55296u", "97;1:3u", "97;1;1114112u", ":u", "1:A"]
+NUMBERS += ["97:65;2u", "97;1;55296u", "1;99999999999999999999:9A"]
+
+
+@pytest.mark.parametrize("numbers", NUMBERS)
+def test_a_number_that_stands_for_no_key_is_no_key(numbers: str) -> None:
+    """Textual took it for a character, and the program ended with a traceback."""
+    heard = [*(parser := ReplyParser()).feed(f"a\x1b[{numbers}b"), *parser.feed("c")]
+    assert [getattr(each, "character", None) for each in heard] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("size", ["48;40;120;0;0t", "48;0;0;0;0t", "48;40;120;800;1200t"])
+def test_the_mouse_is_told_in_cells_whatever_is_told_of_pixels(size: str) -> None:
+    """A terminal that does not know its pixels had the program divide by nothing."""
+    _, mouse = ReplyParser().feed(f"\x1b[{size}\x1b[<35;7;5M")
+    assert isinstance(mouse, MouseMove)
+    assert (mouse.x, mouse.y) == (6, 4)
 
 
 COMMANDS = ["9999dd", "9999d9999d", "9999yy9999p", "9999dw", "d9999w", "9999j", "9999k", "9999x"]

@@ -49,6 +49,25 @@ async def test_there_is_one_size_also_of_a_terminal_that_tells_none(
     assert tuple(app.size) == driver._get_terminal_size()
 
 
+async def test_only_the_system_tells_the_size_and_no_display_is_larger_than_any(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A terminal that told 99,999 rows of 99,999 columns had the program take all memory."""
+    told: list[Message] = []
+    app = App[None]()
+    driver = TerminalDriver(app)
+    monkeypatch.setattr(driver, "send_message", told.append)
+    written: list[str] = []
+    monkeypatch.setattr(driver, "write", written.append)
+    for message in ReplyParser().feed("\x1b[?2048;2$y\x1b[48;99999;99999;0;0tx"):
+        driver.process_message(message)
+    driver._query_in_band_window_resize()
+    assert [type(each) for each in told] == [Key]
+    assert not written
+    monkeypatch.setattr(LinuxDriver, "_get_terminal_size", lambda _: (65_535, 65_535))
+    assert driver._get_terminal_size() == (1_000, 500)
+
+
 async def test_a_second_start_does_nothing_until_it_was_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

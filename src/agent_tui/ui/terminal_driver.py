@@ -4,6 +4,10 @@ When a terminal goes away, the system sends SIGHUP and then SIGCONT, and every w
 would start input and output a second time, and its output thread would die: nobody empties the
 queue then, and the program waits forever to write its last words.
 
+Textual would also have the terminal tell its size between the keys, and the mouse in pixels.
+Nothing needs either here: the one makes any size true that is told, the other is
+never switched off again.
+
 A lone Esc may be the beginning of another key, and is known by the time that nothing follows;
 Textual would look for that only ten times a second.
 """
@@ -16,7 +20,9 @@ from typing import IO, Any, cast
 
 from textual._parser import ParseError
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Resize
 from textual.message import Message
+from textual.messages import InBandWindowResize
 
 from agent_tui.runtime.machine.terminal_colours import can_ask_terminal
 from agent_tui.runtime.machine.terminal_input import TerminalInput, count_lines_ahead
@@ -25,6 +31,8 @@ from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE, 
 
 _REST_SECONDS = 0.1
 """Seconds to wait for input before checking whether the program is ending."""
+_LARGEST = 1_000, 500
+"""Columns and rows that are drawn of a terminal that says it has more: no display shows as many."""
 
 
 class TerminalDriver(LinuxDriver):
@@ -69,6 +77,17 @@ class TerminalDriver(LinuxDriver):
                     self._pass_on(parser.tick())
         with suppress(EOFError, ParseError):
             list(parser.feed(""))
+
+    def process_message(self, message: Message) -> None:
+        if not isinstance(message, InBandWindowResize | Resize):
+            super().process_message(message)
+
+    def _query_in_band_window_resize(self) -> None:
+        pass
+
+    def _get_terminal_size(self) -> tuple[int, int]:
+        columns, rows = super()._get_terminal_size()
+        return min(columns, _LARGEST[0]), min(rows, _LARGEST[1])
 
     def _pass_on(self, messages: Iterable[Message]) -> None:
         for message in messages:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.events import Key
+from textual.keys import Keys
 from textual.message import Message
 
 from agent_tui.core.text import late_pattern
@@ -186,6 +187,25 @@ class ReplyParser(XTermParser):
         if alt and sequence in _SIGNS:
             yield Key("escape", "\x1b")
         yield from super()._sequence_to_key_events(sequence, alt)
+
+    def _parse_extended_key(  # type: ignore[override]  # Textual keeps what it said last
+        self, sequence: str
+    ) -> list[Key] | None:
+        """The keys of a sequence of numbers; none where a number stands for no character.
+
+        Textual would end the program there.
+        """
+        try:
+            keys = super()._parse_extended_key(sequence)
+            "".join(each.character or "" for each in keys or ()).encode()
+        except (ValueError, OverflowError):
+            return [Key(Keys.Ignore, sequence)]
+        return keys
+
+    def parse_mouse_code(self, code: str) -> Message | None:
+        """What the mouse did, in cells: pixels were not asked for, whatever was told of them."""
+        self.mouse_pixels = False
+        return super().parse_mouse_code(code)
 
     def seconds_to_wait(self, most: float) -> float:
         """How long to wait for more input before ``tick`` has something to say, up to ``most``."""
