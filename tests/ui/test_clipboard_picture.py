@@ -1,4 +1,4 @@
-"""Alt+V attaches the picture in the clipboard, or says what is missing for that."""
+"""The clipboard: Alt+V attaches its picture or says what is missing; what is copied gets there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools.test_tools_images import png
+from tests.ui.stage import shown
 from tests.ui.test_chat_acts import desk
 
 
@@ -86,3 +87,17 @@ async def test_without_a_tool_it_names_those_that_help(
         monkeypatch.setenv("PATH", str(tmp_path))
         await here.pilot.press("alt+v")
         await here.until(lambda: "xclip or pngpaste" in here.chat.status.notice)
+
+
+async def test_a_block_is_copied_by_the_terminal_and_by_the_desktop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("hello")
+        clipboard(tmp_path, monkeypatch, b"")
+        held = tmp_path / "tools" / "held"
+        (tmp_path / "tools" / "xclip").write_text(f"#!/bin/sh\n/bin/cat > {held}\n")
+        await here.pilot.press("tab", "left_square_bracket", "y")
+        await here.until(lambda: held.read_text() == "hello")
+        assert here.app.clipboard == "hello"
+        await here.until(lambda: "Copied" in shown(here.app))

@@ -227,6 +227,28 @@ async def test_the_end_of_a_turn_leaves_who_reads_in_it_where_they_are() -> None
         assert "answer 12" in app.lines[1]
 
 
+async def test_the_cursor_stays_where_it_is_at_the_end_of_a_turn() -> None:
+    records = conversation()
+    app = TimelineStage(records)
+    async with app.run_test(size=(100, 50)) as pilot:
+        await pilot.press("left_square_bracket")
+        records += [UserMessage("And now?"), AssistantMessage("Done too.")]
+        app.timeline.append(UserBlock("And now?"))
+        app.timeline.append(AssistantBlock("Done too."))
+        app.timeline.settle()
+        await pilot.pause()
+        assert "▎▌ Please fix it." in app.text
+        await pilot.press("G", "k")
+        assert app.timeline._cursor == len(records) - 1
+        records += [UsageRecord(5), UserMessage("More."), AssistantMessage("Much more.")]
+        at = app.timeline.append(UserBlock("More."))
+        app.timeline.append(AssistantBlock("Much more."))
+        app.timeline._cursor = at
+        app.timeline.settle()
+        await pilot.pause()
+        assert "▎▌ More." in app.text
+
+
 async def test_opening_what_ends_in_view_goes_on_following_once_it_is_folded() -> None:
     app = TimelineStage(conversation())
     async with app.run_test(size=(100, 50)) as pilot:

@@ -8,6 +8,7 @@ import sys
 import time
 import traceback
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -288,6 +289,7 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
+            self.notify("Copied")
             return
         if self.screen is self.chat_screen and self._clear_or_interrupt(self.chat):
             return
@@ -308,6 +310,13 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         else:
             return False
         return True
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy by the terminal and by the desktop's own tool: no terminal says whether it did."""
+        from agent_tui.runtime.machine.clipboard import copy_text
+
+        super().copy_to_clipboard(text)
+        self.run_worker(partial(copy_text, text), thread=True, exit_on_error=False)
 
     def notify(
         self,

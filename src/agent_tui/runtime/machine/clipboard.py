@@ -1,4 +1,4 @@
-"""Pictures from the clipboard: terminals paste text only, so the desktop's own tool is asked."""
+"""The desktop's own tools for the clipboard: terminals paste no pictures, and some copy nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from agent_tui.core.errors import UsageError
@@ -16,6 +18,12 @@ _TOOLS = (
     ("WAYLAND_DISPLAY", ("wl-paste", "--no-newline", "--type", "image/png")),
     ("DISPLAY", ("xclip", "-selection", "clipboard", "-target", "image/png", "-out")),
     ("", ("pngpaste", "-")),
+)
+_COPYING_TOOLS = (
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard", "-in")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+    ("", ("pbcopy",)),
 )
 _SECONDS = 5
 _temporary: list[str] = []
@@ -31,11 +39,7 @@ def save_clipboard_picture(folder: Path | None) -> str:
     Raises:
         UsageError: no tool can ask the clipboard, or there is no picture in it.
     """
-    tools = [
-        tool
-        for variable, tool in _TOOLS
-        if shutil.which(tool[0]) and (not variable or os.environ.get(variable))
-    ]
+    tools = _usable(_TOOLS)
     if not tools:
         raise UsageError(
             "No program to read the clipboard: install wl-clipboard, xclip or pngpaste, or type @ "
@@ -48,6 +52,29 @@ def save_clipboard_picture(folder: Path | None) -> str:
                 raise UsageError("The picture in the clipboard is too large. Make it smaller.")
             return _save(data, kind.rpartition("/")[2], folder)
     raise UsageError("There is no picture in the clipboard.")
+
+
+def copy_text(text: str) -> None:
+    """Have the first tool that this desktop has copy a text; blocks, and fails silently."""
+    for tool in _usable(_COPYING_TOOLS)[:1]:
+        with suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(
+                tool,
+                input=text.encode("utf-8", "replace"),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_SECONDS,
+                check=False,
+            )
+
+
+def _usable(tools: Sequence[tuple[str, tuple[str, ...]]]) -> list[tuple[str, ...]]:
+    """Those that are installed and whose desktop is here, named by its variable."""
+    return [
+        tool
+        for variable, tool in tools
+        if shutil.which(tool[0]) and (not variable or os.environ.get(variable))
+    ]
 
 
 def _ask(tool: tuple[str, ...]) -> bytes:

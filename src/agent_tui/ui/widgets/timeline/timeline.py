@@ -181,8 +181,12 @@ class Timeline(FoundText, can_focus=True):
 
         ``records``: where the sequence given to ``load`` does not grow by itself, its longer form.
         """
-        self._reading.renumber(self._blocks.settle(records))
-        self._cursor = self._hovered = None
+        first = self._blocks.recorded
+        moved = self._blocks.settle(records)
+        self._reading.renumber(moved)
+        self._hovered = None
+        if self._cursor is not None and self._cursor >= first != self._blocks.recorded:
+            self._cursor = moved.get(self._cursor)
         self._soon.clear()
         self.show_change()
 
