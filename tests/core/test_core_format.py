@@ -49,7 +49,7 @@ def test_ages_and_clocks_of_what_may_not_be_a_time() -> None:
     }
     for at, age in ages.items():
         assert format_age(at, now) == age
-    assert format_age("2024-01-31T12:00:00", now).endswith("Jan 2024")
+    assert format_age("2024-01-31T12:00:00", now) == "Jan \u201924"
     assert format_age("yesterday", now) == format_age(None, now) == format_clock("") == ""
 
 

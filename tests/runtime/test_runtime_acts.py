@@ -102,10 +102,14 @@ async def test_shares_say_what_this_session_s_compaction_and_a_revert_would_free
     tmp_path: Path,
 ) -> None:
     chosen = ContextSettings(strategy="recent-tokens")
-    async with Stage(tmp_path, *numbered(4, "word " * 400), context=chosen) as stage:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/AGENTS.md").write_text("Use tabs, always.")
+    script = numbered(4, "word " * 400)
+    async with Stage(tmp_path, *script, context=chosen, trust=True) as stage:
         await talk(stage, "one", "two", "three")
         at = next(c.id for c in stage.session.view.checkpoints() if c.prompt == "three")
         shares = await stage.session.shares.attribution(at)
+        assert [each.detail for each in shares if each.kind == "project files"] == ["AGENTS.md"]
         answers = next(share for share in shares if share.kind == "agent")
         assert answers.tokens > answers.revert_frees > answers.tokens // 4
         # All of it is recent in a window this wide: a compaction would take nothing.

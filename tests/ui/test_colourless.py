@@ -46,3 +46,15 @@ def test_what_a_click_does_stays() -> None:
 def test_a_control_is_handed_on() -> None:
     bell = Segment("\a", None, [(1,)])  # type: ignore[list-item]
     assert Colourless().apply([bell, Segment("plain")], BLACK) == [bell, Segment("plain")]
+
+
+def test_the_parts_of_a_bar_and_what_says_what_they_are_have_a_texture_each() -> None:
+    colours = ("bright_green", "bright_magenta", "bright_yellow", "bright_cyan")
+    for sign in ("██████", "■ "):
+        given = [Segment(sign, Style.parse(colour)) for colour in colours]
+        drawn = [segment.text for segment in Colourless().apply(given, BLACK)]
+        assert drawn[-1] == sign
+        assert len(set(drawn)) == len(colours)
+        assert {len(each) for each in drawn} == {len(sign)}
+    (words,) = Colourless().apply([Segment("a █ b", Style.parse("bright_green"))], BLACK)
+    assert words.text == "a █ b"

@@ -249,6 +249,26 @@ async def test_a_summary_longer_than_what_it_replaces_pushes_both_sides_down() -
         assert gap[-1][1] == "line 19"
 
 
+async def test_tab_leads_to_losses_only_where_there_are_any() -> None:
+    async with (app := past(look())).run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        assert "Tab losses" in app.text
+        await pilot.press("tab")
+        await settle(pilot)
+        assert "Tab messages" in app.text
+        assert app.screen.query_one(LossList).has_focus
+        screen = app.screen
+        assert isinstance(screen, PastCompactionScreen)
+        screen.show_view(look(losses=()), final=True)
+        await settle(pilot)
+        assert sides(app).has_focus
+        assert "No losses found." in app.text
+        assert "Tab" not in app.text
+        await pilot.press("tab")
+        await settle(pilot)
+        assert sides(app).has_focus
+
+
 async def test_enter_on_a_loss_leads_to_its_message() -> None:
     async with (app := past(look())).run_test(size=(120, 40)) as pilot:
         await settle(pilot)
@@ -453,6 +473,7 @@ async def test_what_makes_a_draft_impossible_is_said(error: Exception) -> None:
         hints = app.text.splitlines()[-1]
         assert "strategy" in hints
         assert not [key for key in ("apply", "edit", "pin", "keep") if key in hints]
+        assert "Losses" not in app.text
         await pilot.press("a", "e", "p", "k", "escape")
         await settle(pilot)
         assert app.results == [None]

@@ -154,8 +154,10 @@ async def test_the_key_of_a_box_is_named_where_there_is_one(yard: Yard) -> None:
         await until(pilot, lambda: "[x]" in app.text)
         assert screen.query_one("#answers").has_focus
         await is_named(expected=False)
+        assert "Tab files" in app.text
         await pilot.press("tab")
         await is_named(expected=True)
+        await until(pilot, lambda: "Tab answers" in app.text)
         await pilot.press("home")  # below the title of the agent's changes
         await is_named(expected=True)
         assert screen.query_one("#files", Rows).cursor == 1
@@ -284,7 +286,10 @@ async def test_a_diff_that_closes_under_the_cursor_leaves_it_on_its_file(yard: Y
         await until(pilot, lambda: "new.py" in app.text)
         await pilot.press("down", "down", "enter")
         await until(pilot, lambda: "▾" in app.text)
-        await pilot.press("down", "enter")
+        await until(pilot, lambda: "Enter close" in app.text)
+        await pilot.press("up")
+        await until(pilot, lambda: "Enter open" in app.text)
+        await pilot.press("down", "down", "enter")
         await until(pilot, lambda: "▾" not in app.text)
         await pilot.press("u")
         assert app.results[0].path == "new.py"

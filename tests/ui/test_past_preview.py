@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 from textual.content import Content
+from textual.geometry import Region
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.messages import ToolCall
@@ -19,7 +21,7 @@ from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
 from agent_tui.ui.widgets.panes.preview import Preview
 from tests.ui.stage import Stage
 from tests.ui.test_small_screens import Followed
-from tests.waiting import rest, until
+from tests.waiting import rest, settle, until
 
 ARCHIVES = [ArchiveSummary(n, "", "compaction", "", 10 * n, 30, 14) for n in (1, 2, 3)]
 CHECKPOINTS = [CheckpointSummary(n, "", 1, None, 2, f"prompt {n}") for n in range(20)]
@@ -176,3 +178,38 @@ async def test_every_row_of_a_text_with_a_margin_has_it() -> None:
         assert len(under) == 3
         assert " ".join(" ".join(under).split()) == words
         assert not any(row.startswith(" ") for row in rows[3:])
+
+
+class Watched(Preview):
+    """A preview that keeps whether a frame ever showed rows of another width than its own."""
+
+    was_late = False
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        longest = max(
+            (each.cell_length for each in self._lines if isinstance(each, Content)), default=0
+        )
+        self.was_late |= longest > self.scrollable_content_region.width
+        return super().render_lines(crop)
+
+
+async def test_the_frame_of_another_size_shows_the_rows_of_that_size() -> None:
+    preview = Watched()
+    async with Stage([preview]).run_test(size=(60, 12)) as pilot:
+        preview.show_parts([Content("many words " * 20)])
+        await settle(pilot)
+        for width in (40, 30):
+            await pilot.resize_terminal(width, 12)
+            await settle(pilot)
+        assert not preview.was_late
+
+
+@pytest.mark.parametrize("width", [11, 12, 13, 21, 22, 23])
+async def test_no_row_of_facts_ends_on_the_sign_between_two(width: int) -> None:
+    preview = Preview()
+    async with (app := Stage([preview])).run_test(size=(width, 12)) as pilot:
+        preview.show_parts([Content("agent-tui · workspace · scripted · 1m ago")])
+        await settle(pilot)
+        rows = [row.strip() for row in app.text.splitlines()]
+        assert not [row for row in rows if row.endswith("·")]
+        assert "" not in rows[: preview.count]

@@ -87,7 +87,10 @@ def format_minute(at: str | None) -> str:
 
 
 def format_age(at: str | None, now: datetime | None = None) -> str:
-    """How long ago something was: ``now``, ``5m``, ``3h``, ``2d``, then the date."""
+    """How long ago something was: ``now``, ``5m``, ``3h``, ``2d``, then the date or its month.
+
+    It takes seven cells at most.
+    """
     moment = parse_time(at)
     if moment is None:
         return ""
@@ -102,7 +105,7 @@ def format_age(at: str | None, now: datetime | None = None) -> str:
     if seconds < 7 * 86_400:
         return f"{int(seconds // 86_400)}d"
     local = moment.astimezone()
-    return local.strftime("%d %b" if local.year == now.astimezone().year else "%d %b %Y")
+    return local.strftime("%d %b" if local.year == now.astimezone().year else "%b \u2019%y")
 
 
 def format_since(at: str | None) -> str:

@@ -126,6 +126,12 @@ def without_index(text: str) -> str:
     return text.partition(_INDEX[0])[0]
 
 
+def told_in_summary(texts: Sequence[str]) -> list[str]:
+    """What the texts of such a message tell: without the word to the model and the index."""
+    told = (_PREFACE.sub("", without_index(text)) for text in texts)
+    return list(filter(None, told))
+
+
 def opens_summary(text: str) -> bool:
     """Whether a text stands for what was compacted, in a log of kimi's form: it tells no origins.
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from agent_tui.core.errors import UsageError
+from agent_tui.core.summary_format import write_summary
 from agent_tui.library.search import finding, longer_words, matching
 from agent_tui.library.search.finding import passage_of
 from agent_tui.library.search.line_text import read_line
@@ -417,3 +418,15 @@ def test_a_passage_begins_near_the_word_and_keeps_its_lines() -> None:
     assert passage.endswith(" …")
     assert len(passage) < 1_300
     assert passage_of("the tide", ("tide",)) == "the tide"
+
+
+def test_what_stands_for_compacted_messages_comes_after_what_was_said(library: Library) -> None:
+    told = write_summary("They mended the buoy.", index={"Names": ("mend_buoy", "lantern")})
+    parts = [{"type": "text", "text": part.text} for part in told]
+    summary = {**user("", origin="compaction"), "content": parts}
+    library.log("s", [user("Why does the buoy drift?"), summary])
+    library.index.update()
+    (found,) = library.search("buoy")
+    assert [hit.role for hit in found.hits] == ["user", "system"]
+    assert found.hits[1].passage == "They mended the buoy."
+    assert not library.search("lantern")

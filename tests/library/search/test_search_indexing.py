@@ -309,11 +309,12 @@ def test_what_entries_say_changes_with_the_version_of_the_index_only() -> None:
         assistant("", call("apply_patch", input="*** Add File: new.py\n+x")),
         {"role": "_compaction", "trigger": "auto", "at": "2026-11-01T10:00:02Z"},
         claude_user("u1", None, 1, "The moon"),
+        user("<system>Earlier messages were compacted</system>\n\nTide\n\n<index>\nNames: a"),
     ]
     said = [read_line(json.dumps(line).encode()) for line in lines]
     told = [(each.role, each.at, each.text, reading.facets(each)) for each in said if each]
     digest = hashlib.sha256(repr(told).encode()).hexdigest()[:12]
-    assert (tables.VERSION, digest) == (15, "10f9d68618c0")
+    assert (tables.VERSION, digest) == (16, "af26e732b905")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from agent_tui.core.errors import BadRecord
 from agent_tui.core.jsonl import bulk_decoder
+from agent_tui.core.summary_format import opens_summary, told_in_summary
 from agent_tui.core.times import known_time
 from agent_tui.importers.codex_items import is_failed
 
@@ -182,6 +183,9 @@ def read_object(value: dict[str, Any]) -> LineText | None:
     _walk(value, found)
     if not (found.texts or found.calls or found.is_compaction):
         return None
+    if found.role == "user" and found.texts and opens_summary(found.texts[0]):
+        # Nobody said it: what it tells was said in lines that are searched as well.
+        found.role, found.texts = "system", told_in_summary(found.texts)
     if found.role == "tool" and not found.is_error:
         found.is_error = _is_failed(value)
     return found

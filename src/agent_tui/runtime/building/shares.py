@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.core.usage import Share
@@ -42,7 +44,7 @@ def _attribute(parts: SessionParts, total: int, checkpoint: int | None) -> tuple
     from agent_tui.context.compaction.attribution import attribute_context
 
     policy = parts.compactor.policy
-    return attribute_context(
+    shares = attribute_context(
         parts.context,
         parts.equipment.toolset.schemas,
         checkpoint,
@@ -50,3 +52,12 @@ def _attribute(parts: SessionParts, total: int, checkpoint: int | None) -> tuple
         window=policy.window,
         total=total,
     )
+    return tuple(_as_seen_from(parts.equipment.workspace, share) for share in shares)
+
+
+def _as_seen_from(workspace: Path, share: Share) -> Share:
+    """The share with the path of a file in the workspace as people write it there."""
+    path = Path(share.detail)
+    if not path.is_absolute() or not path.is_relative_to(workspace):
+        return share
+    return replace(share, detail=str(path.relative_to(workspace)))

@@ -88,7 +88,7 @@ async def _find_by_address(
     """Ask for an address until it is valid, showing what was typed and what was wrong."""
     note, address = "such as http://127.0.0.1:8000/v1", ""
     while True:
-        screen = AskLineScreen("Address of the server", note, address)
+        screen = AskLineScreen("Address of the server", note, address, act="connect")
         address = (await chat.app.push_screen_wait(screen) or "").strip()
         if not address:
             return None
@@ -111,7 +111,9 @@ async def _open_with_key(
     key = ""
     if row.trouble:
         note = f"{row.trouble} The key is kept in a file that only you can read."
-        typed = await chat.app.push_screen_wait(AskLineScreen("Key", note, password=True))
+        typed = await chat.app.push_screen_wait(
+            AskLineScreen("Key", note, password=True, act="connect")
+        )
         key = (typed or "").strip()
         if not key:
             return None

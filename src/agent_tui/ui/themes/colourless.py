@@ -13,6 +13,9 @@ _QUIET = (7, 8)
 _NO_GROUND = (0, 8)
 _SLANTED = Style(italic=False, underline=True)
 _UPRIGHT = Style(italic=False)
+_BLOCK, _SQUARE = "█", "■"
+_SHADES = {10: "▓", 13: "▒", 11: "░"}
+"""What stands for a colour of the theme where it tells the parts of a bar apart."""
 _DIM = Style(dim=True)
 _REVERSE = Style(reverse=True)
 
@@ -21,7 +24,8 @@ class Colourless(LineFilter):
     """Sends bold, dim, reverse, underline and strike only; made for the theme of sixteen colours.
 
     What that theme says quietly is dim, what it gives a ground is reversed, and what would be
-    slanted is dim or underlined.
+    slanted is dim or underlined. The parts of a bar, and the squares that say what they are, have a
+    texture each.
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
@@ -29,9 +33,17 @@ class Colourless(LineFilter):
         return [
             segment
             if segment.style is None or segment.control
-            else Segment(segment.text, _without_colour(segment.style))
+            else Segment(_with_texture(segment.text, segment.style), _without_colour(segment.style))
             for segment in segments
         ]
+
+
+def _with_texture(text: str, style: Style) -> str:
+    bar = text.strip()
+    if not bar or bar.strip(_BLOCK) not in ("", _SQUARE) or style.color is None:
+        return text
+    shade = _SHADES.get(style.color.number or 0)
+    return text.replace(bar, len(bar) * shade) if shade else text
 
 
 @lru_cache(maxsize=4096)

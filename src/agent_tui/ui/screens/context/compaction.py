@@ -80,6 +80,8 @@ class CompactionPane(Panel[Result], Generic[Result]):
         self.losses.show_losses(
             view.losses, empty or "Losses are listed once the summary is complete."
         )
+        if self.focused is self.losses and not self.check_action("switch", ()):
+            self.sides.focus()  # nothing there shows where the keys are
         for drawn in self.query(Fitted):
             drawn.refresh()
 
@@ -122,7 +124,17 @@ class CompactionPane(Panel[Result], Generic[Result]):
         (self.losses if to_losses else self.sides).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return not self.has_room_for_both if action == "other_side" else True
+        match action:
+            case "other_side":
+                return not self.has_room_for_both
+            case "switch":  # on a low screen the list has a page of its own, which says so
+                return bool(self.losses.count) or self.has_class("-low")
+            case _:
+                return True
+
+    def word_of(self, action: str) -> str:
+        """Tab leads back from the losses."""
+        return "messages" if action == "switch" and self.focused is self.losses else ""
 
     def action_other_side(self) -> None:
         self.show_side("after" if self.sides.side == "before" else "before")

@@ -153,6 +153,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
     def _set_possible(self, *, possible: bool) -> None:
         """Offer only keys that can do something: without a draft nothing can be applied or kept."""
         self._is_possible = possible
+        self.set_class(not possible, "-impossible")
         self.refresh_bindings()
 
     def _take_plan(self, view: CompactionView) -> None:
@@ -344,11 +345,9 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
                 return False
             case "keep" if not self.losses.count:
                 return False
-            case (
-                "apply" | "edit" | "pin" | "keep" | "focus_on" | "strategy" | "switch" | "show_keys"
-            ):
+            case "apply" | "edit" | "pin" | "keep" | "focus_on" | "strategy" | "show_keys":
                 return self._field is None
-            case "other_side" if self._field is not None:
+            case "other_side" | "switch" if self._field is not None:
                 return False
             case _:
                 return super().check_action(action, parameters)

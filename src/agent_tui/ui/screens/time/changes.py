@@ -219,6 +219,20 @@ class ChangesScreen(Panel[ToRevert]):
             row = self._lines[self._rows.cursor]
             self._toggle([row.file] if row.file else row.group.files)
 
+    def word_of(self, action: str) -> str:
+        """Enter closes what is open."""
+        at = self._rows.cursor
+        is_open = action == "open" and at < len(self._lines) and self._is_open(self._lines[at])
+        return "close" if is_open else ""
+
+    def _is_open(self, row: _Row) -> bool:
+        files = [row.file] if row.file else row.group.files
+        return bool(files) and set(map(id, files)) <= self._opened
+
+    @on(Rows.Highlighted)
+    def _show_keys(self) -> None:
+        self.refresh_bindings()
+
     def action_open_all(self) -> None:
         """Open every diff."""
         self._open([file for group in self._groups for file in group.files])

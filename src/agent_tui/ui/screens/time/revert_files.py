@@ -74,7 +74,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         Binding("n,N", "answer(1)", "Cancel", show=False),
         Binding("space", "tick", "tick", key_display="Space"),
         Binding("w,W", "next_scope", "what to revert", key_display="w"),
-        Binding("tab", "other_list", "files", key_display="Tab", priority=True),
+        Binding("tab", "switch", "files", key_display="Tab", priority=True),
     ]
 
     def __init__(
@@ -262,7 +262,11 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def offers(self, action: str, parameters: tuple[object, ...]) -> bool:
         """A box is ticked where there is one: elsewhere the key only leads to the list."""
-        return action != "tick" or (self._rows.has_focus and self._has_box)
+        return action != "tick" or (self._is_among_files and self._has_box)
+
+    @property
+    def _is_among_files(self) -> bool:
+        return self.focused is self._rows  # known before the list itself knows it
 
     @property
     def _has_box(self) -> bool:
@@ -276,7 +280,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def action_tick(self) -> None:
         """Tick what is under the cursor of the list; first go there, to see what that is."""
-        if self._rows.has_focus:
+        if self._is_among_files:
             self._tick()
         else:
             self._rows.focus()
@@ -311,9 +315,13 @@ class RevertFilesScreen(Panel[RevertDecision]):
         self._scope = _SCOPES[(_SCOPES.index(self._scope) + 1) % len(_SCOPES)]
         self._redraw()
 
-    def action_other_list(self) -> None:
+    def word_of(self, action: str) -> str:
+        """Tab leads back from the files."""
+        return "answers" if action == "switch" and self._is_among_files else ""
+
+    def action_switch(self) -> None:
         """Move between the files and the answers."""
-        target = self._answers if self._rows.has_focus else self._rows
+        target = self._answers if self._is_among_files else self._rows
         target.focus()
 
     def _redraw(self) -> None:

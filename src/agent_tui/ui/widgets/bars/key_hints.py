@@ -33,6 +33,15 @@ class OffersKeys(Protocol):
         ...
 
 
+@runtime_checkable
+class WordsKeys(Protocol):
+    """A screen some of whose keys do different things at different times."""
+
+    def word_of(self, action: str) -> str:
+        """What the key of an action does just now; empty where that is what it always does."""
+        ...
+
+
 class KeyHints(Widget):
     """Reads the screen's own bindings that are meant to be shown; the way out is always there."""
 
@@ -71,10 +80,10 @@ class KeyHints(Widget):
         parts: list[Content] = []
         used = 0
         for binding in self._fitting():
-            key = self._key(binding)
-            width = len(key) + 1 + len(binding.description)
+            key, word = self._key(binding), self._word(binding)
+            width = len(key) + 1 + len(word)
             self._places.append((used, used + width, binding.action))
-            parts.append(Content.assemble((key, "$user"), " ", (binding.description, "$muted")))
+            parts.append(Content.assemble((key, "$user"), " ", (word, "$muted")))
             used += width + 2
         return Content("  ").join(parts)
 
@@ -87,7 +96,7 @@ class KeyHints(Widget):
         if offered:
             ranks[offered[0].action] = max(_FIRST, ranks[offered[0].action])
         for binding in sorted(offered, key=lambda each: -ranks[each.action]):
-            room -= len(self._key(binding)) + len(binding.description) + 3
+            room -= len(self._key(binding)) + len(self._word(binding)) + 3
             if room >= 0:
                 chosen.add(binding.action)
         return [binding for binding in offered if binding.action in chosen]
@@ -95,6 +104,11 @@ class KeyHints(Widget):
     def _key(self, binding: Binding) -> str:
         own = binding.key_display or self.app.get_key_display(binding)
         return label_of(self.app, binding.id or "", own)
+
+    def _word(self, binding: Binding) -> str:
+        screen = self.screen
+        now = screen.word_of(binding.action) if isinstance(screen, WordsKeys) else ""
+        return now or binding.description
 
     def _offered(self) -> list[Binding]:
         screen = self.screen

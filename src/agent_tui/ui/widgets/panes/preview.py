@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TypeAlias, assert_never
 
 from textual.content import Content
+from textual.geometry import Size
 from textual.strip import Strip
 
 from agent_tui.core.errors import AgentTuiError
@@ -26,7 +27,7 @@ from agent_tui.ui.widgets.panes.exchange_lines import (
     exchange_parts,
 )
 
-_MARGIN = "  "
+_MARGIN, _BETWEEN = "  ", " ·"
 REST_SECONDS = 0.12
 """How long the cursor rests on a row before what it holds is read."""
 
@@ -82,8 +83,14 @@ class Preview(Rows, can_focus=False):
                     assert_never(never)
         return lines
 
-    def on_resize(self) -> None:
-        self._wrap()
+    def _size_updated(
+        self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True
+    ) -> bool:
+        """Show the rows of another width in the frame that gives it, not in the next one."""
+        is_changed = super()._size_updated(size, virtual_size, container_size, layout)
+        if is_changed:
+            self._wrap()
+        return is_changed
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -102,11 +109,15 @@ class Preview(Rows, can_focus=False):
 
 
 def _wrap_under(text: Content, width: int) -> list[Content]:
-    """The rows of a text; where it begins with a margin, all of them have it."""
-    if not text.plain.startswith(_MARGIN):
-        return text.wrap(width)
-    rows = text[len(_MARGIN) :].wrap(max(8, width - len(_MARGIN)))
-    return [Content(_MARGIN) + row for row in rows]
+    """The rows of a text; where it begins with a margin, all of them have it.
+
+    None but the last ends on the sign between two facts.
+    """
+    margin = _MARGIN if text.plain.startswith(_MARGIN) else ""
+    *rows, last = text[len(margin) :].wrap(max(8, width - len(margin)) if margin else width)
+    ended = [(row, row.rstrip(_BETWEEN)) for row in rows]
+    kept = [end for row, end in ended if end.plain or not row.plain]
+    return [Content(margin) + row for row in (*kept, last)]
 
 
 class PastPreview(Preview):
