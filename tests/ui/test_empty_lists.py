@@ -104,9 +104,11 @@ async def test_the_filter_of_the_sessions_takes_their_letters_and_hints_say_so()
             "  ? keys  Esc back"
         )
         await pilot.press("slash", *"prompt")
-        await until(pilot, lambda: app.text.splitlines()[-1].strip() == "Enter open  Esc back")
+        hints = "Tab list  Enter open  Esc back"
+        await until(pilot, lambda: app.text.splitlines()[-1].strip() == hints, lambda: app.text)
         await pilot.press(*" of none")
-        await until(pilot, lambda: app.text.splitlines()[-1].strip() == "Esc back")
+        without = "Tab search text  Esc back"
+        await until(pilot, lambda: app.text.splitlines()[-1].strip() == without, lambda: app.text)
 
 
 async def test_undo_is_offered_in_the_sessions_once_something_was_deleted() -> None:

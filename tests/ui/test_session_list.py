@@ -46,7 +46,7 @@ class Sessions:
     def __init__(self, *summaries: SessionSummary) -> None:
         self.all = {each.session_id: each for each in summaries}
         self.trash: dict[str, SessionSummary] = {}
-        self.deleted: list[str] = []
+        self.deleted: list[tuple[tuple[str, ...], str]] = []
         self.error: Exception | None = None
         self.asked: list[str] = []
         self.stuck = ""
@@ -328,16 +328,25 @@ async def test_the_preview_tells_how_many_messages_there_are_where_they_were_cou
         assert " messages" not in app.text
 
 
-async def test_a_delete_that_was_made_before_the_list_was_opened_is_undone_by_name() -> None:
+async def test_a_deletion_is_undone_as_a_whole_after_the_list_was_left() -> None:
     sessions = Sessions(*THREE)
-    title = sessions.all["s2"].title
-    token = await sessions.delete_session("s2", "/sessions/s2")
-    sessions.deleted = [token]
+    async with (app := show(sessions)).run_test(size=(100, 20)) as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("down", "space", "space", "d")
+        await until(pilot, lambda: "Delete 2 sessions?" in app.text)
+        await pilot.press("y")
+        await until(pilot, lambda: "Deleted 2 sessions." in app.text)
+    async with (app := show(sessions)).run_test(size=(100, 20)) as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("d")
+        await until(pilot, lambda: "Deleted “session 3”." in app.text, lambda: app.text)
     async with (app := show(sessions)).run_test(size=(100, 20)) as pilot:
         await settle(pilot, workers=True)
         await pilot.press("u")
-        await rest(pilot, 0.2)
-        assert f"Restored \u201c{title}\u201d." in app.text
+        await until(pilot, lambda: "Restored “session 3”." in app.text)
+        await pilot.press("u")
+        await until(pilot, lambda: "Restored 2 sessions." in app.text)
+        assert set(sessions.all) == {"s1", "s2", "s3"}
 
 
 async def test_fifty_thousand_sessions_are_filtered_beside_the_keys(

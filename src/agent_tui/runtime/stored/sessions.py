@@ -83,7 +83,7 @@ class StoredSessions:
         self._counts = MessageCounts(cache)
         self._workspace = workspace
         self._new_sessions = NewSessions(store, workspace, instruct)
-        self.deleted: list[str] = []
+        self.deleted: list[tuple[tuple[str, ...], str]] = []
 
     async def list_sessions(self) -> list[SessionSummary]:
         """Every session in which something was said, newest first.
@@ -148,9 +148,7 @@ class StoredSessions:
         Raises:
             SessionError: it is in another folder than the one that was given.
         """
-        place = str(await self._store.delete(await self._find_named(session_id, folder)))
-        self.deleted.append(place)
-        return place
+        return str(await self._store.delete(await self._find_named(session_id, folder)))
 
     async def undelete_session(self, token: str) -> None:
         """Restore a deleted session, by its place in the trash or by its id."""
@@ -158,7 +156,6 @@ class StoredSessions:
         if len(place.parts) == 1:
             place = await asyncio.to_thread(self._store.place_of_deleted, token)
         await self._store.undelete(place)
-        self.deleted = [each for each in self.deleted if each != str(place)]
 
     async def repair(self, session_id: str) -> RepairReport:
         """Copy what can be read of a damaged session into a new one; the old one stays.

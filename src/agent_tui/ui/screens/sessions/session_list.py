@@ -67,8 +67,6 @@ class SessionListScreen(SessionTable):
         super().__init__(sessions, current, others)
         self._current = current
         self._export = export
-        self._deleted: list[tuple[tuple[str, ...], str]]
-        self._deleted = [((token,), "") for token in sessions.deleted]
         self._renaming: SessionSummary | None = None
         self._new_title: LineInput | None = None
 
@@ -84,7 +82,7 @@ class SessionListScreen(SessionTable):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
             case "undelete":
-                return bool(self._deleted)
+                return bool(self._sessions.deleted)
             case "delete" | "export" if self._marked:
                 return True  # also what the filter hides
             case "to_list" | "search_typed":  # the filter keeps what is typed
@@ -207,7 +205,7 @@ class SessionListScreen(SessionTable):
         if not tokens:
             return
         name = _name_of([each for each in chosen if id_of(each) in tokens])
-        self._deleted.append((tuple(tokens.values()), name))
+        self._sessions.deleted.append((tuple(tokens.values()), name))
         self.refresh_bindings()
         await self._take_out(tokens)
         if len(tokens) == len(chosen):
@@ -220,10 +218,10 @@ class SessionListScreen(SessionTable):
     @work(group="session-acts")
     async def action_undelete(self) -> None:
         """Restore the last deletion, all sessions of it."""
-        if not self._deleted:
+        if not self._sessions.deleted:
             self.tell("Nothing to undo.")
             return
-        tokens, name = self._deleted.pop()
+        tokens, name = self._sessions.deleted.pop()
         before = {summary.session_id for summary in self._all.sessions}
         failed: list[str] = []
         trouble = ""
@@ -234,7 +232,9 @@ class SessionListScreen(SessionTable):
                 failed.append(token)
                 trouble = str(error)
         if failed:  # the key tries these again
-            self._deleted.append((tuple(failed), name if len(failed) == len(tokens) else ""))
+            self._sessions.deleted.append(
+                (tuple(failed), name if len(failed) == len(tokens) else "")
+            )
         if len(failed) == len(tokens):
             self.tell(trouble, is_error=True)
             return

@@ -45,9 +45,14 @@ SessionChoice: TypeAlias = tuple[Literal["open", "new", "view", "search"], str]
 
 
 class Sessions(Protocol):
-    """What the list needs of the engine; ``deleted`` are tokens to undo with, the newest last."""
+    """What the list needs of the engine.
 
-    deleted: list[str]
+    Attributes:
+        deleted: what was deleted in this run, the newest last: the tokens that undo one deletion,
+            and what it is called. The list keeps it, and it outlives the list.
+    """
+
+    deleted: list[tuple[tuple[str, ...], str]]
 
     def growing_list(self) -> AsyncIterator[list[SessionSummary]]: ...
     async def rename_session(self, session_id: str, title: str, folder: str) -> None: ...
