@@ -18,7 +18,14 @@ from agent_tui.ui.blocks import AssistantBlock, ShellBlock, ToolBlock
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.inline import style_inline
 from agent_tui.ui.renderers.languages import Languages
-from agent_tui.ui.renderers.lines import Line, break_line, crop_text, finish_row, wrap_text
+from agent_tui.ui.renderers.lines import (
+    Line,
+    break_line,
+    crop_text,
+    finish_row,
+    wrap_spans,
+    wrap_text,
+)
 from agent_tui.ui.renderers.long_text import draw_text, is_long
 from agent_tui.ui.renderers.markdown import MarkdownWriter, draw_markdown
 from agent_tui.ui.renderers.message import draw_assistant
@@ -204,6 +211,21 @@ def test_wrapping_loses_only_spaces_and_fits(text: str, width: int) -> None:
     assert "".join(rows).replace(" ", "") == text.replace(" ", "")
     if "\u200d" not in text:
         assert all(cell_len(row) <= width for row in rows)
+
+
+def test_a_line_of_many_pieces_wraps_in_linear_time() -> None:
+    """Each row looked for its pieces from the beginning of the line."""
+
+    def cost(pieces: int) -> float:
+        line = [Segment("tide "), Segment("*")] * (pieces // 2)
+        start = process_time()
+        rows = wrap_spans(line, 40)
+        taken = process_time() - start
+        assert "".join(piece.text for row in rows for piece in row).count("*") == pieces // 2
+        return taken
+
+    cost(100)
+    assert cost(60_000) < 40 * max(cost(6_000), 0.005)
 
 
 def test_words_stay_whole_where_they_can() -> None:

@@ -175,8 +175,7 @@ def wrap_code(line: Line, canvas: Canvas) -> list[Line]:
         return [lay_on_surface([edge, *line], width, surface)]
     rows = []
     mark = Segment("↪ ", palette.faint)
-    for number, (start, end) in enumerate(_hard_breaks(line, room)):
-        piece = slice_spans(line, start, end)
+    for number, piece in enumerate(slice_spans(line, _hard_breaks(line, room))):
         rows.append(lay_on_surface([edge, *([mark] if number else []), *piece], width, surface))
     return rows
 

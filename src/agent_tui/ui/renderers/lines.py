@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from rich.cells import cell_len, get_character_cell_size
@@ -103,23 +103,26 @@ def wrap_spans(spans: Spans, width: int) -> list[Line]:
     rows = break_line(text, width)
     if len(rows) == 1:
         return [list(spans)]
-    return [slice_spans(spans, start, end) for start, end in rows]
+    return list(slice_spans(spans, rows))
 
 
-def slice_spans(spans: Spans, start: int, end: int) -> Line:
-    """The styled characters from ``start`` to ``end``."""
-    taken: Line = []
-    position = 0
-    for text, style, _ in spans:
-        following = position + len(text)
-        if following > start and position < end:
-            piece = text[max(0, start - position) : end - position]
-            if piece:
+def slice_spans(spans: Spans, cuts: Iterable[tuple[int, int]]) -> Iterator[Line]:
+    """The styled characters from the one to the other place of each cut, in their order.
+
+    What a cut has passed is not looked at for the next one: a line may have thousands of pieces.
+    """
+    index = position = 0
+    for start, end in cuts:
+        taken: Line = []
+        while index < len(spans):
+            text, style, _ = spans[index]
+            if piece := text[max(0, start - position) : max(0, end - position)]:
                 taken.append(Segment(piece, style))
-        if following >= end:
-            break
-        position = following
-    return taken
+            if position + len(text) > end:
+                break
+            position += len(text)
+            index += 1
+        yield taken
 
 
 def split_spans(spans: Spans) -> list[Line]:
