@@ -261,6 +261,32 @@ async def test_a_long_paste_is_folded_and_sent_whole() -> None:
         assert app.sent == [("prompt", f"see {text}")]
 
 
+async def test_a_folded_paste_is_shown_whole_on_its_key_and_folded_by_undo() -> None:
+    async with (app := Host()).run_test(size=(80, 24)) as pilot:
+        paste = "\n".join(f"line {number}" for number in range(40))
+        app.prompt_box.paste(paste)
+        await pilot.pause()
+        assert "Ctrl+O unfold the paste" in app.text
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        assert app.prompt.text == paste
+        assert "unfold" not in app.text
+        await pilot.press("ctrl+underscore")
+        assert app.prompt.text == "[paste #1: 40 lines]"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [("prompt", paste)]
+
+
+async def test_a_paste_too_long_for_the_field_stays_folded() -> None:
+    async with (app := Host()).run_test(size=(80, 24)) as pilot:
+        app.prompt_box.paste("line\n" * 100_000)
+        await pilot.press("ctrl+o")
+        await pilot.pause()
+        assert app.prompt.text == "[paste #1: 100,000 lines]"
+        assert "unfold" not in app.text
+
+
 async def test_backspace_after_a_folded_paste_removes_all_of_it() -> None:
     async with (app := Host()).run_test() as pilot:
         app.prompt.post_message(Paste("x\n" * 50))

@@ -38,3 +38,16 @@ async def test_a_cursor_that_was_told_not_to_blink_stays_so(
         await pilot.pause(0.2)
         await pilot.press("a")
         assert not field.cursor_blink
+
+
+async def test_a_long_text_can_be_taken_away_by_undo() -> None:
+    """Its scroll bar goes with it, which made the whole program fail."""
+    field = Prompt(lambda _key: False, lambda _text: None)
+    field.styles.max_height = 8
+    async with Stage([field]).run_test(size=(80, 24)) as pilot:
+        field.focus()
+        field.set_text("\n".join(f"line {number}" for number in range(40)))
+        await pilot.pause()
+        assert field.show_vertical_scrollbar
+        await pilot.press("ctrl+underscore")
+        assert field.text == ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Offset
 from textual.message import Message
 
 from agent_tui.core.text import late_pattern
@@ -44,12 +45,17 @@ _EDITING: list[BindingType] = [
 ]
 
 
+_FOLDED = "[paste #"
+_MOST_UNFOLDED = 200_000
+
+
 class Prompt(TextArea, inherit_bindings=False):
     """A plain multi-line field.
 
     Args:
         take_key: called with each key before the field acts; True means it was dealt with.
         take_paste: called with what was pasted; the field inserts nothing by itself.
+        unfold: gives a text with its folded pastes whole.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -61,17 +67,24 @@ class Prompt(TextArea, inherit_bindings=False):
             show=False,
             id="prompt-new-line",
         ),
+        Binding("ctrl+o", "unfold", "Unfold pastes", show=False, id="prompt-unfold"),
         Binding("ctrl+underscore,super+z", "undo", "Undo typing", show=False, id="prompt-undo"),
     ]
 
     class ModeChanged(Message):
         """With Vim's keys: they are typed from now on, or are commands."""
 
-    def __init__(self, take_key: Callable[[str], bool], take_paste: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        take_key: Callable[[str], bool],
+        take_paste: Callable[[str], None],
+        unfold: Callable[[str], str] = str,
+    ) -> None:
         super().__init__(soft_wrap=True, highlight_cursor_line=False, tab_behavior="focus")
         self.match_cursor_bracket = False
         self._take_key = take_key
         self._take_paste = take_paste
+        self._unfold = unfold
         self._was_used = True
         self._rests = False
         self._vim: Vim | None = None
@@ -126,6 +139,32 @@ class Prompt(TextArea, inherit_bindings=False):
         """Continue on another line."""
         if not self.read_only:
             self.insert("\n")
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Show the cursor; while an undo takes its line away, there is none for a moment.
+
+        Textual asks for it then, where the scroll bar goes at the same time, and fails.
+        """
+        if self.cursor_location[0] >= self.document.line_count:
+            return Offset(0, 0)
+        return super().scroll_cursor_visible(center, animate)
+
+    def action_unfold(self) -> None:
+        """Show folded pastes whole, to read and edit them; undoing it folds them again."""
+        self.set_text(self._unfold(self.text))
+
+    @property
+    def can_unfold(self) -> bool:
+        """Whether there is a folded paste, and not too much of it for the field."""
+        text = self.text
+        if self.read_only or _FOLDED not in text:
+            return False
+        return text != (whole := self._unfold(text)) and len(whole) <= _MOST_UNFOLDED
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "unfold":  # else the key is the conversation's
+            return self.can_unfold
+        return super().check_action(action, parameters)
 
     def use_vim(self) -> None:
         """Take Vim's keys; the field begins with what is typed."""

@@ -80,7 +80,7 @@ class PromptBox(Vertical):
         take_empty_key: Callable[[str], bool] | None = None,
         id: str | None = None,  # noqa: A002
     ) -> None:
-        self._prompt = Prompt(self._take_key, self.paste)
+        self._prompt = Prompt(self._take_key, self.paste, lambda text: self._pastes.expand(text))
         self.frame = PromptFrame(self._prompt)
         super().__init__(self.frame, id=id)
         self._complete_path = complete_path
@@ -187,6 +187,7 @@ class PromptBox(Vertical):
         self._followed = text
         self.post_message(self.Edited())
         self.frame.shell = text.startswith("!")
+        self.frame.folded = self._prompt.can_unfold
         if text == self._quiet and self._draft_before_search is None:
             self.dismiss_completions()
             return

@@ -37,6 +37,11 @@ _LIST_HINTS: dict[Kind, tuple[str, ...]] = {
 }
 _NEXT_STEP_HINTS = ("↑↓ choose · Enter select · or type a prompt", "↑↓ choose · Enter select")
 """While one of the things to do next is chosen, which an empty prompt takes."""
+_FOLDED_HINTS = (
+    "{prompt-unfold:Ctrl+O} unfold the paste · Enter send",
+    "{prompt-unfold:Ctrl+O} unfold",
+)
+"""While what was pasted stands there as a short token."""
 _HINTS: dict[_State, tuple[str, ...]] = {
     "read-only": ("{help} help",),
     "searching": ("Enter use · Esc back",),
@@ -65,6 +70,9 @@ class PromptFrame(Horizontal):
 
     shell: reactive[bool] = reactive(default=False, toggle_class="-shell", repaint=False)
     """Whether what is typed is for the shell."""
+
+    folded: reactive[bool] = reactive(default=False, repaint=False)
+    """Whether a paste is folded that can be shown whole."""
 
     searching: reactive[bool] = reactive(default=False, repaint=False)
     """Whether earlier prompts are searched for what is typed."""
@@ -135,7 +143,7 @@ class PromptFrame(Horizontal):
 
     watch_notice = watch_session_title = _show_title
     watch_elsewhere = watch_invitation = watch_offered = watch_next_step = _show_hint
-    watch_read_only = watch_searching = watch_shell = _show_hint
+    watch_read_only = watch_searching = watch_shell = watch_folded = _show_hint
 
     def watch_running(self) -> None:
         self.set_class(self.running, "-running", update=False)
@@ -191,4 +199,6 @@ class PromptFrame(Horizontal):
             return _LIST_HINTS[self.offered]
         if self.next_step and not self._prompt.text:
             return _NEXT_STEP_HINTS
-        return tuple(name_keys_of_hint(self.app, hint) for hint in _HINTS[self._state])
+        is_plain = self.folded and self._state in ("idle", "running")
+        hints = _FOLDED_HINTS if is_plain else _HINTS[self._state]
+        return tuple(name_keys_of_hint(self.app, hint) for hint in hints)
