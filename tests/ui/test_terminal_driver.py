@@ -6,12 +6,14 @@ import io
 import os
 import pty
 import queue
+import sys
 import termios
 import threading
 import time
 import tty
 from collections.abc import Iterable
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from textual.app import App
@@ -23,7 +25,28 @@ from textual.message import Message
 from agent_tui.runtime.machine.terminal_input import TerminalInput, count_lines_ahead
 from agent_tui.ui.terminal_driver import TerminalDriver, Unheard
 from agent_tui.ui.terminal_replies import ReplyParser
+from tests.terminal import Terminal, environment
 from tests.waiting import PATIENCE_SECONDS
+
+NOISY = """
+import os, sys
+from textual.app import App
+from textual.widgets import Static
+from agent_tui.ui.terminal_driver import TerminalDriver
+
+class Noisy(App):
+    def compose(self):
+        yield Static("a calm screen")
+    def on_ready(self):
+        os.write(2, b"warned by a library")
+        sys.__stderr__.write("warned in Python")
+        sys.__stderr__.flush()
+        self.query_one(Static).update("a calm screen still")
+        self.set_timer(0.1, self.exit)
+
+Noisy(driver_class=TerminalDriver).run()
+os.write(2, b"said at the end")
+"""
 
 
 class Gone(io.StringIO):
@@ -38,6 +61,27 @@ def test_what_nobody_hears_is_left_out() -> None:
     file = Unheard(Gone())
     file.write("hello")
     file.flush()
+
+
+def test_what_a_library_writes_to_stderr_does_not_reach_the_screen(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    program = sys.executable
+    with Terminal(["-c", NOISY], env=env, cwd=tmp_path, program=program) as terminal:
+        assert terminal.wait_until_closed() == 0
+        raw = terminal.raw.decode()
+    assert "calm screen still" in raw
+    assert "warned" not in raw
+    assert raw.endswith("said at the end")
+
+
+def test_the_screen_is_drawn_where_stderr_is_a_file(tmp_path: Path) -> None:
+    env = environment(tmp_path)
+    command = ["-c", f"exec {sys.executable} -c '{NOISY}' 2>noise"]
+    with Terminal(command, env=env, cwd=tmp_path, program="/bin/sh") as terminal:
+        assert terminal.wait_until_closed() == 0
+        assert b"calm screen still" in terminal.raw
+    noise = (tmp_path / "noise").read_text("utf-8")
+    assert noise == "warned by a librarywarned in Pythonsaid at the end"
 
 
 async def test_there_is_one_size_also_of_a_terminal_that_tells_none(
@@ -80,7 +124,8 @@ async def test_a_second_start_does_nothing_until_it_was_stopped(
     driver.resume_application_mode()
     driver.suspend_application_mode()
     driver.resume_application_mode()
-    assert starts == ["start", "stop", "start"]
+    driver.suspend_application_mode()
+    assert starts == ["start", "stop", "start", "stop"]
 
 
 async def test_keys_are_heard_whole_and_a_lone_esc_without_another_key(

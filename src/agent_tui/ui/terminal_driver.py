@@ -1,5 +1,8 @@
 """Textual's terminal driver, made to outlive its terminal and to report a lone Esc at once.
 
+The screen is drawn past standard error, which leads nowhere meanwhile: a library that writes a
+warning there cannot corrupt the screen. Where standard error was redirected it is left alone.
+
 When a terminal goes away, the system sends SIGHUP and then SIGCONT, and every write fails. Textual
 would start input and output a second time, and its output thread would die: nobody empties the
 queue then, and the program waits forever to write its last words.
@@ -26,6 +29,7 @@ from textual.messages import InBandWindowResize
 
 from agent_tui.runtime.machine.terminal_colours import can_ask_terminal
 from agent_tui.runtime.machine.terminal_input import TerminalInput, count_lines_ahead
+from agent_tui.runtime.machine.terminal_output import StderrOffScreen, open_terminal
 from agent_tui.ui.terminal_replies import ASK_BACKGROUND, ASK_FEATURES, STOP_TELLING, ReplyParser
 from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE, past_tmux
 
@@ -54,14 +58,18 @@ class TerminalDriver(LinuxDriver):
         self.shows_progress = False
         self.draws_sixel: bool | None = None
         self._then: Callable[[], None] | None = None
-        self._file = cast("Any", Unheard(cast("IO[str]", self._file)))
+        self._stderr = StderrOffScreen()
+        self._terminal: IO[str] | None = None
 
     def start_application_mode(self) -> None:
         if not self._has_started:
             self._has_started = True
             # Only the first time: what waits behind an editor or a shell was meant for that.
             self._ahead = count_lines_ahead(self.fileno) if self._ahead is None else 0
+            self._terminal = open_terminal()
+            self._file = cast("Any", Unheard(self._terminal))
             super().start_application_mode()  # type: ignore[no-untyped-call]
+            self._stderr.hush()
             self.tell(KEEP_TITLE)
             if can_ask_terminal():
                 self.tell(ASK_BACKGROUND)
@@ -98,7 +106,15 @@ class TerminalDriver(LinuxDriver):
             progress = past_tmux(NO_PROGRESS) if self.shows_progress else ""
             self.tell(f"{STOP_TELLING}{progress}{RESTORE_TITLE}")
         super().stop_application_mode()
+        self._stderr.restore()
         self._has_started = False
+
+    def close(self) -> None:
+        super().close()
+        if self._terminal is not None:
+            with suppress(OSError):
+                self._terminal.close()
+            self._terminal = None
 
     def ask_features(self, then: Callable[[], None]) -> None:
         """Ask once what the terminal can do; ``then`` is called when it says so, if ever."""
