@@ -8,7 +8,7 @@ import pytest
 from textual._xterm_parser import XTermParser
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.events import Key
+from textual.events import AppBlur, Key
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -236,3 +236,12 @@ async def test_without_vim_keys_with_alt_are_what_they_were() -> None:
         app.type_at_once("high water\x1bbX\x1bfY\x1b$Z\x1b0\x1bx\x1bu")
         await until(pilot, lambda: app.presses == 1)
         assert app.value == "high XwaterY$Z"
+
+
+async def test_a_terminal_that_is_left_stays_left_though_keys_before_that_act_later() -> None:
+    async with (app := Desk(LineInput())).run_test() as pilot:
+        app.type_at_once("ab")
+        app.post_message(AppBlur())
+        await until(pilot, lambda: app.value == "ab" and not app._typed)
+        await settle(pilot)
+        assert not app.app_focus

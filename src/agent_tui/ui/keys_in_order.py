@@ -48,7 +48,7 @@ class KeysInOrder(App[Result]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._typed: deque[events.Key | events.Paste] = deque()
+        self._typed: deque[events.Key | events.Paste | events.AppBlur] = deque()
         self._follower: KeyPassed | None = None
         self._target: Widget | None = None
         self._patience: Timer | None = None
@@ -64,6 +64,8 @@ class KeysInOrder(App[Result]):
             elif self._patience is None:
                 self._looks = 0
                 self._patience = self.set_interval(_LOOK_SECONDS, self._look_after)
+        elif isinstance(event, events.AppBlur) and self._typed:
+            self._typed.append(event)  # a key typed before it must not bring the focus back
         else:
             await super().on_event(event)
 
