@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from textual.color import Color
 from textual.content import Content
@@ -11,7 +11,7 @@ from textual.style import Style
 from agent_tui.ui.renderers.canvas import COLUMN, Canvas
 from agent_tui.ui.renderers.diff import colour_diff
 from agent_tui.ui.renderers.languages import Languages, language_of
-from agent_tui.ui.renderers.lines import Line
+from agent_tui.ui.renderers.lines import Line, slice_spans
 from agent_tui.ui.themes.palette import read_palette
 from agent_tui.ui.widgets.panes.action_fold import FoldedRow
 
@@ -44,10 +44,33 @@ class DiffColours:
         page = self._pages.get(first)
         if page is None or len(page) <= index - first:
             canvas = Canvas(COLUMN, read_palette(variables), self._languages)
-            lines = [(row.kind, row.text) for row in rows[first : first + _PAGE_ROWS]]
-            coloured = colour_diff(canvas, self._language, lines)
-            page = self._pages[first] = [_as_content(line) for line in coloured]
+            lines = _join_rows(rows[first : first + _PAGE_ROWS])
+            kinds_and_texts = [(line[0].kind, "".join(row.text for row in line)) for line in lines]
+            coloured = colour_diff(canvas, self._language, kinds_and_texts)
+            page = self._pages[first] = [
+                _as_content(row)
+                for line, spans in zip(lines, coloured, strict=True)
+                for row in _fold_again(line, spans)
+            ]
         return page[index - first]
+
+
+def _join_rows(rows: Sequence[FoldedRow]) -> list[list[FoldedRow]]:
+    """The rows of each line: only a whole one has the colours that it has unfolded."""
+    lines: list[list[FoldedRow]] = []
+    for row in rows:
+        if row.begins or not lines:
+            lines.append([])
+        lines[-1].append(row)
+    return lines
+
+
+def _fold_again(rows: Sequence[FoldedRow], spans: Line) -> Iterator[Line]:
+    start = 0
+    for row in rows:
+        end = start + len(row.text)
+        yield slice_spans(spans, start, end)
+        start = end
 
 
 def lay_diff_row(lead: Content, row: FoldedRow, text: Content, width: int) -> Content:
