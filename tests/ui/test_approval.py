@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from time import monotonic
 
 import pytest
@@ -10,6 +11,7 @@ from textual.pilot import Pilot
 
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, DiffDisplay, Display, ToolCall
+from agent_tui.core.modes import PRESENT_PLAN
 from agent_tui.ui.screens.dialogs.answer_guard import (
     GUARD_SECONDS,
     TYPING_GUARD_SECONDS,
@@ -71,6 +73,15 @@ async def test_how_many_requests_wait_stands_in_the_title() -> None:
             screen_of(app).queued = queued
             await pilot.pause()
             assert told in app.text
+
+
+async def test_the_title_of_a_plan_is_shown_once() -> None:
+    plan = "# Round heights once\n\n1. Run the tests."
+    call = ToolCall("call-1", PRESENT_PLAN, json.dumps({"title": "t", "plan": plan}))
+    request = ApprovalRequest("r1", call, "Round heights once", None)
+    async with (app := Stage(screen=ApprovalScreen(request))).run_test(size=(80, 24)) as pilot:
+        await until_painted(pilot)
+        assert app.text.count("Round heights once") == 1
 
 
 async def test_those_that_come_while_the_question_is_opened_are_counted() -> None:

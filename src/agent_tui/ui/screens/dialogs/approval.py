@@ -145,7 +145,9 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
     def on_mount(self) -> None:
         self._feedback.display = False
         self._command.display = False
-        told = (self._action.text.strip(), self._action.where * self._action.is_diff)
+        text = self._action.text.strip()
+        heading = first_line(text, 400).lstrip("# ") * self._is_plan
+        told = (text, heading, self._action.where * self._action.is_diff)
         says_the_same = self.request.title.strip() in told
         self.query_one("#approval-title").display = not says_the_same
         self._options.cursor = self._options.row_of("reject")
