@@ -58,19 +58,19 @@ class Definitions(Static):
 
 
 def _columns_of(definitions: Sequence[Definition]) -> Iterator[tuple[int, int]]:
-    """Cells for the term and the note of each: parts without notes keep no room for them."""
+    """Cells for the term and the note of each: parts without notes keep no room for them.
+
+    Terms take as much in every part, so that there are no more columns than there must be.
+    """
     parts: list[list[Definition]] = [[]]
     for each in definitions:
         if not each.meaning:
             parts.append([])
         parts[-1].append(each)
-    noted = [each for part in parts if any(each.note for each in part) for each in part]
+    term = max((len(each.term) for each in definitions if each.meaning), default=0) + 2
+    widest = max((len(each.note) + 2 for each in definitions if each.note), default=0)
     for part in parts:
-        aligned = noted if any(each.note for each in part) else part
-        terms = [each for each in aligned if each.meaning]
-        term = max((len(each.term) for each in terms), default=0) + 2
-        note = max((len(each.note) + 2 for each in terms if each.note), default=0)
-        yield from [(term, note)] * len(part)
+        yield from [(term, widest if any(each.note for each in part) else 0)] * len(part)
 
 
 def _lay_out(definition: Definition, term: int, note: int, width: int) -> Iterator[Content]:
