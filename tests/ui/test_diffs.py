@@ -6,8 +6,9 @@ from itertools import islice
 
 from rich.segment import Segment
 
+from agent_tui.ui.blocks import Changed
 from agent_tui.ui.renderers.canvas import Canvas
-from agent_tui.ui.renderers.diff import count_changes, draw_diff, read_diff
+from agent_tui.ui.renderers.diff import count_changes, draw_changed, draw_diff, read_diff
 from agent_tui.ui.renderers.languages import Languages, language_of
 from agent_tui.ui.renderers.lines import Line
 from agent_tui.ui.themes.palette import Palette, read_palette
@@ -102,3 +103,12 @@ def test_without_backgrounds_the_kinds_are_told_apart_by_their_text() -> None:
 def test_the_language_is_known_by_the_ending_or_the_whole_name() -> None:
     assert language_of("src/a.test.ts") == ".ts"
     assert language_of("build/Makefile") == "Makefile"
+
+
+def test_files_that_are_no_text_are_counted_without_lines() -> None:
+    def told(changed: Changed) -> str:
+        return "".join(each.text for each in draw_changed(changed, canvas)).strip()
+
+    canvas = Canvas(80, palette_of(DARK.name), Languages())
+    assert told(Changed(2, 12, 3)) == "+12 -3 in 2 files"
+    assert told(Changed(2, 0, 0)) == "2 files changed"

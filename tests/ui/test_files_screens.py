@@ -578,11 +578,66 @@ async def test_a_call_whose_tool_nobody_knows_is_not_shown_by_its_id() -> None:
 
 async def test_the_colour_of_a_line_of_a_diff_fills_its_row() -> None:
     rows = colour_diff("a.txt", "--- a/a.txt\n+++ b/a.txt\n@@ -9,2 +9,2 @@\n keep\n-old\n+new")
-    drawn = [row.draw(20) for row in rows]
+    drawn = [row.pieces(20)[0] for row in rows]
     assert [line.plain.rstrip() for line in drawn] == [" 9   keep", "10 - old", "10 + new"]
     assert [line.cell_length for line in drawn[1:]] == [20, 20]
     spans = [(span.start, span.end) for span in drawn[2].spans if "surface" in str(span.style)]
     assert spans == [(0, 20)]
+
+
+def test_a_long_line_of_a_diff_is_broken_and_not_cut_off() -> None:
+    (row,) = colour_diff("a.txt", f"--- a/a.txt\n+++ b/a.txt\n@@ -0,0 +9,1 @@\n+{'word ' * 9}")
+    pieces = row.pieces(30)
+    assert [piece.plain[:4] for piece in pieces] == [" 9 +", "   \u250a"]
+    assert "".join(piece.plain[4:] for piece in pieces).split() == ["word"] * 9
+    assert {piece.cell_length for piece in pieces} == {30}
+
+
+@pytest.fixture
+def long_line(tmp_path: Path) -> Yard:
+    """The agent wrote one line longer than a screen is wide."""
+    yard = Yard(tmp_path / "yard")
+    yard.write("a.txt", "short\n")
+    yard.take()
+    yard.checkpoint()
+    yard.write("a.txt", "#" * 200 + "\n")
+    yard.take(call="c1")
+    return yard
+
+
+@pytest.mark.parametrize("is_revert", [False, True])
+async def test_long_lines_are_shown_whole_however_wide_the_screen_is(
+    long_line: Yard, is_revert: bool
+) -> None:
+    captures = [capture for capture in long_line.timeline.captures if capture.call]
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [describe_capture(long_line.store, each, {}) for each in captures]
+
+    screen = preview(long_line) if is_revert else ChangesScreen(load, net_of(long_line))
+    async with (app := Stage(screen=screen)).run_test(size=(120, 30)) as pilot:
+        await until(pilot, lambda: "a.txt" in app.text)
+        await pilot.press("a")
+        for width in (120, 60, 90):
+            await pilot.resize_terminal(width, 30)
+            await until(pilot, lambda: app.text.count("#") == 200, lambda: app.text)
+
+
+async def test_files_without_lines_are_counted_without_lines(yard: Yard) -> None:
+    yard.write("new.bin", "\0")
+    yard.take(call="c2")
+    captures = [capture for capture in yard.timeline.captures if capture.call == "c2"]
+
+    async def load() -> Sequence[ChangeGroup]:
+        return [
+            replace(group, files=tuple(each for each in group.files if each.path == "new.bin"))
+            for group in (describe_capture(yard.store, each, {}) for each in captures)
+        ]
+
+    async with (app := Stage(screen=ChangesScreen(load))).run_test() as pilot:
+        await until(pilot, lambda: "new.bin" in app.text)
+        assert "1 file changed" in app.text
+        assert "+0 -0 in" not in app.text
 
 
 async def test_files_that_stay_are_not_said_to_be_reverted(yard: Yard) -> None:

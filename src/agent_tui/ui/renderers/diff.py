@@ -156,7 +156,7 @@ def _draw_line(line: DiffLine, spans: Line, digits: int, canvas: Canvas) -> list
 
 
 def draw_changed(changed: Changed | None, canvas: Canvas) -> Line:
-    """``+12 -3 in 2 files``; empty where nothing changed."""
+    """``+12 -3 in 2 files``, or ``2 files changed`` of no text; empty where nothing changed."""
     palette = canvas.palette
     if changed is None:
         return []
@@ -164,8 +164,11 @@ def draw_changed(changed: Changed | None, canvas: Canvas) -> Line:
         return [Segment(" files not captured here", palette.attention)]
     if not changed.files:
         return []
+    files = format_count(changed.files, "file")
+    if not (changed.added or changed.removed):
+        return [Segment(f" {files} changed", palette.faint)]
     return [
         Segment(f" +{changed.added}", palette.added),
         Segment(f" -{changed.removed}", palette.removed),
-        Segment(f" in {format_count(changed.files, 'file')}", palette.faint),
+        Segment(f" in {files}", palette.faint),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from textual import on, work
@@ -55,6 +55,7 @@ class _Row:
     group: ChangeGroup
     file: FileDiff | None = None
     line: DiffRow | None = None
+    piece: int = 0
     left_out: LeftOut | None = None
     pieces: frozenset[DiffPiece] = frozenset()
     is_blank: bool = False
@@ -101,6 +102,7 @@ class ChangesScreen(Panel[ToRevert]):
         self._opened: set[int] = set()
         self._diffs: dict[int, list[DiffRow]] = {}
         self._lines: list[_Row] = []
+        self._width = 0
         self._rows = Rows(
             self._draw,
             empty=Content("Reading the files…"),
@@ -137,10 +139,25 @@ class ChangesScreen(Panel[ToRevert]):
         count = format_count(len({file.path for file in files}), "file")
         told = "from the log, not checked on disk" if self._load_net is None else ""
         none = "nothing differs now" if self._groups else ""
-        sums = (count, f"+{added} -{removed}") if files else (none,)
+        lines = f"+{added} -{removed}" if added or removed else ""
+        sums = (count, lines) if files else (none,)
         self.show_heading("File changes", *sums, told)
 
+    async def on_resize(self) -> None:
+        await super().on_resize()
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """Break the lines of open diffs for another width."""
+        if self._opened and self._width != self._row_width:
+            self._build()
+
+    @property
+    def _row_width(self) -> int:
+        return self._rows.scrollable_content_region.width - len(_INDENT)
+
     def _build(self) -> None:
+        self._width = self._row_width
         cursor = self._rows.cursor
         at = self._lines[cursor] if cursor < len(self._lines) else None
         self._lines = []
@@ -157,7 +174,7 @@ class ChangesScreen(Panel[ToRevert]):
 
     def _place_of(self, at: _Row | None) -> int:
         """Where a row is now; of a line of a diff that was closed, its file."""
-        rows = (at, _Row(at.group, at.file)) if at else ()
+        rows = (at, replace(at, piece=0), _Row(at.group, at.file)) if at else ()
         places = (self._lines.index(row) for row in rows if row in self._lines)
         return next(places, self._first_change())
 
@@ -171,14 +188,16 @@ class ChangesScreen(Panel[ToRevert]):
         pieces = pieces_by_line(file.diff)
         for at, line in enumerate(self._diffs[id(file)]):
             piece = pieces[at] if at < len(pieces) else frozenset()
-            yield _Row(group, file, line, pieces=piece)
+            for number in range(len(line.pieces(self._width))):
+                yield _Row(group, file, line, number, pieces=piece)
 
     def _draw(self, index: int, width: int) -> Content:
         row = self._lines[index]
         if row.is_blank:
             return Content("")
         if row.line is not None:
-            return Content(_INDENT) + row.line.draw(width - len(_INDENT))
+            pieces = row.line.pieces(width - len(_INDENT))
+            return Content(_INDENT) + pieces[min(row.piece, len(pieces) - 1)]
         if row.left_out is not None:
             told = f"  not captured: {row.left_out.why}"
             return Content.assemble(f"    {reveal(row.left_out.name)}", (told, "$muted"))
@@ -197,7 +216,9 @@ class ChangesScreen(Panel[ToRevert]):
 
     def _draw_group(self, group: ChangeGroup, width: int) -> Content:
         added, removed = group.counts
-        counts = f"  +{added} -{removed} in {format_count(len(group.files), 'file')}"
+        files = format_count(len(group.files), "file")
+        has_lines = added or removed  # a picture has none
+        counts = f"  +{added} -{removed} in {files}" if has_lines else f"  {files} changed"
         counts += f", newest of {group.repeats + 1}" if group.repeats else ""
         told = f"  not captured: {group.why}" if group.why else counts if group.files else ""
         age = f" {format_age(group.at):>{_AGE_WIDTH}}" if group.at and width >= _WITH_AGE else ""

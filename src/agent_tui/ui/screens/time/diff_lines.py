@@ -23,7 +23,9 @@ from textual.highlight import HighlightTheme, highlight
 from agent_tui.core.text import reveal
 from agent_tui.ui.renderers.diff import DiffLine, last_number, read_diff
 
-_LONGEST_LINE = 500
+_LONGEST_LINE, _SHORTEST_PIECE = 500, 16
+_CONTINUED = "\u250a "
+"""Stands for the mark of a line where it goes on in another row."""
 _MARKS = {"+": "$diff-added", "-": "$diff-removed", " ": "$muted"}
 _SURFACES = {"+": "on $diff-added-surface", "-": "on $diff-removed-surface", " ": ""}
 
@@ -65,12 +67,19 @@ class DiffRow:
     line: Content
     surface: str = ""
 
-    def draw(self, width: int) -> Content:
-        """The row, its colour from the number to the end of so many cells."""
-        row = self.head + self.line
+    def pieces(self, width: int) -> list[Content]:
+        """The row in pieces of so many cells, its colour from the number to the end of each."""
+        room = max(_SHORTEST_PIECE, width - self.head.cell_length - len(_CONTINUED))
+        mark, text = self.line[: len(_CONTINUED)], self.line[len(_CONTINUED) :]
+        first, *rest = text.fold(room) if text.cell_length > room else [text]
+        margin = Content(" " * self.head.cell_length) + Content.styled(_CONTINUED, "$faint")
+        rows = [self.head + mark + first, *(margin + piece for piece in rest)]
         if not self.surface:
-            return row
-        return row.truncate(max(1, width), ellipsis=True, pad=True).stylize_before(self.surface)
+            return rows
+        return [
+            row.pad_right(max(0, width - row.cell_length)).stylize_before(self.surface)
+            for row in rows
+        ]
 
 
 def colour_lines(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rich.cells import cell_len
@@ -53,6 +53,7 @@ class _Row:
     path: PathPlan | None = None
     hunk: Hunk | None = None
     line: DiffRow | None = None
+    piece: int = 0
     is_head: bool = False
 
 
@@ -92,6 +93,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
         self._scope: Scope = "files" if preview is None else "both"
         if plan.conversation_only and preview is not None:
             self._scope = "conversation"
+        self._whole: list[_Row] = []
         self._lines: list[_Row] = []
         self._rows = Rows(
             self._draw,
@@ -123,9 +125,31 @@ class RevertFilesScreen(Panel[RevertDecision]):
         notices = [Content.styled(reveal(text), "$attention") for text in self._plan.notices]
         self.query_one("#notices", Static).update(Content("\n").join(notices))
         self.query_one("#notices", Static).display = bool(notices)
-        self._lines = await asyncio.to_thread(self._build)
+        self._whole = await asyncio.to_thread(self._build)
+        self._fit()
+        self._rows.cursor = self._first_ticked()
+
+    async def on_resize(self) -> None:
+        await super().on_resize()
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        """Break lines of code that are longer than a row; the cursor stays on its line."""
+        if not self._whole:
+            return
+        width = self._rows.scrollable_content_region.width - len(_INDENT)
+        cursor = self._rows.cursor
+        at = self._lines[cursor] if cursor < len(self._lines) else None
+        self._lines = []
+        for row in self._whole:
+            pieces = len(row.line.pieces(width)) if row.line is not None else 1
+            self._lines += [replace(row, piece=number) for number in range(pieces)]
         self._rows.styles.max_height = len(self._lines)  # the answers stand right below
-        self._rows.show_rows(len(self._lines), cursor=self._first_ticked())
+        self._rows.show_rows(len(self._lines), cursor=self._place_of(at))
+
+    def _place_of(self, at: _Row | None) -> int:
+        first = replace(at, piece=0) if at is not None else None
+        return next((n for n, row in enumerate(self._lines) if row in (at, first)), 0)
 
     def _first_ticked(self) -> int:
         """The first row that can be ticked, and is where any is; of a file in parts, its part."""
@@ -168,7 +192,8 @@ class RevertFilesScreen(Panel[RevertDecision]):
     def _draw(self, index: int, width: int) -> Content:
         row = self._lines[index]
         if row.line is not None:
-            return Content(_INDENT) + row.line.draw(width - len(_INDENT))
+            pieces = row.line.pieces(width - len(_INDENT))
+            return Content(_INDENT) + pieces[min(row.piece, len(pieces) - 1)]
         if row.path is None:
             return row.text
         if row.hunk is None:
@@ -194,7 +219,7 @@ class RevertFilesScreen(Panel[RevertDecision]):
             (reveal(path.path), "$foreground"),
             (f"  {effect}", "$muted"),
             (f"  {why}", style) if why else "",
-            ("  local configuration", "$attention") if self._is_secret(path) else "",
+            ("  local configuration", "$attention") if _is_secret(path) else "",
         )
 
     @property
@@ -207,9 +232,6 @@ class RevertFilesScreen(Panel[RevertDecision]):
         if chosen and 0 not in chosen and len(chosen) < len(path.hunks):
             return "[-] ", "$attention"
         return _TICKS[bool(chosen)]
-
-    def _is_secret(self, path: PathPlan) -> bool:
-        return any(side.state is not None and side.state.secret for side in (path.now, path.then))
 
     def _is_ticked_whole(self, path: PathPlan, hunk: Hunk | None) -> bool:
         chosen = self._choice.get(path.key, frozenset())
@@ -336,6 +358,10 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def action_answer(self, index: int) -> None:
         self.dismiss(None if index else RevertDecision(self._scope, dict(self._choice)))
+
+
+def _is_secret(path: PathPlan) -> bool:
+    return any(side.state is not None and side.state.secret for side in (path.now, path.then))
 
 
 def _head(title: str, after: Sequence[_Row]) -> list[_Row]:
