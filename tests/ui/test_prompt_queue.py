@@ -69,18 +69,32 @@ async def test_what_waits_and_what_is_typed_survives_a_kill(
         await again.until(lambda: again.chat.prompt_box.text == "it waits\n\nhalf a thought")
 
 
+async def test_what_is_typed_before_anything_was_said_is_kept_for_the_next_new_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The session itself leaves no trace, or after a crash one that nobody opens."""
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.prompt_box.set_text("half a thought")
+        project = next((tmp_path / "home").rglob("context.jsonl")).parent.parent
+        await here.until(lambda: (project / NAME).exists())
+    assert "half a thought" in (project / NAME).read_text()
+    assert [each.name for each in project.iterdir() if each.is_dir()] in ([], ["workspace"])
+    later = DraftFile(project / "later").read(is_new=True)
+    assert later == Drafts("half a thought")
+
+
 async def test_what_was_kept_stands_before_what_was_typed_while_the_session_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
         await here.say("one thing")
         session = here.session
-        session.drafts.write(Drafts("half a thought", ("it waits",)))
+        session.drafts.write(Drafts("half a thought", ("it waits",)), is_new=False)
         here.chat.prompt_box.set_text("typed at once")
         await here.chat.drafts.take_up(None, session)
         whole = "it waits\n\nhalf a thought\n\ntyped at once"
         assert here.chat.prompt_box.text == whole
-        await here.until(lambda: session.drafts.read() == Drafts(whole))
+        await here.until(lambda: session.drafts.read(is_new=False) == Drafts(whole))
 
 
 async def test_what_is_typed_is_kept_by_the_session_that_it_moves_to(
@@ -93,14 +107,14 @@ async def test_what_is_typed_is_kept_by_the_session_that_it_moves_to(
         here.app.chat_screen.run_command("fork")
         await here.until(lambda: here.chat.session is not before)
         session = here.session
-        await here.until(lambda: session.drafts.read() == Drafts("half a thought"))
-        assert before.drafts.read() == Drafts()
+        await here.until(lambda: session.drafts.read(is_new=False) == Drafts("half a thought"))
+        assert before.drafts.read(is_new=False) == Drafts()
 
 
 async def test_the_session_before_is_closed_where_the_next_one_cannot_be_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_file: DraftFile) -> Drafts:
+    def refuse(_file: DraftFile, *, is_new: bool) -> Drafts:
         raise OSError("the disk went away")
 
     async with desk(tmp_path, monkeypatch) as here:

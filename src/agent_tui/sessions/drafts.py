@@ -19,25 +19,36 @@ _MOST_BYTES = 8_000_000
 
 
 class DraftFile:
-    """The drafts of one session; before its log exists they are kept for its project.
+    """The drafts of one session; while nothing was said in it they are kept for its project.
 
+    Such a session goes with its window, and what was typed in it comes back in the next new one.
     A session that is not on disk keeps none.
     """
 
     def __init__(self, folder: Path, *, on_disk: bool = True) -> None:
         self._folder = folder
         self._on_disk = on_disk
+        self._early = folder.parent / NAME
+        self._has_early = False
 
-    def read(self) -> Drafts:
-        """What was kept; nothing where there is no file, or none of ours."""
-        for folder in (self._folder, self._folder.parent) if self._on_disk else ():
+    def read(self, *, is_new: bool) -> Drafts:
+        """What was kept; nothing where there is no file, or none of ours.
+
+        ``is_new``: nothing was said in the session yet; then what was typed in another one that
+        was as new, and whose window is gone, is given.
+        """
+        paths = [self._folder / NAME, self._early] if is_new else [self._folder / NAME]
+        for path in paths if self._on_disk else ():
             with suppress(AgentTuiError, ValueError, KeyError, TypeError, RecursionError):
-                return _parse(folder / NAME)
-            if folder.exists():
-                break
+                drafts, owner = _parse(path)
+                if path != self._early:
+                    return drafts
+                if not _is_another(owner):
+                    self._has_early = True
+                    return drafts
         return Drafts()
 
-    def write(self, drafts: Drafts) -> None:
+    def write(self, drafts: Drafts, *, is_new: bool) -> None:
         """Keep these drafts in place of what was kept; without any the file goes.
 
         Raises:
@@ -45,22 +56,42 @@ class DraftFile:
         """
         if not self._on_disk:
             return
-        early = self._folder.parent / NAME
-        if not self._folder.exists():
-            _replace(early, drafts)
-            return
-        _replace(self._folder / NAME, drafts)
-        with suppress(OSError):
-            early.unlink()
+        if is_new and (drafts != Drafts() or self._has_early):
+            _replace(self._early, drafts)
+            self._has_early = drafts != Drafts()
+        elif not is_new:
+            _replace(self._folder / NAME, drafts)
+            self._forget_early()
+
+    def _forget_early(self) -> None:
+        if self._has_early:
+            self._has_early = False
+            with suppress(OSError):
+                self._early.unlink()
 
 
-def _parse(path: Path) -> Drafts:
+def _is_another(owner: int) -> bool:
+    """Whether a process is another one than this, and still there."""
+    if owner in (0, os.getpid()):
+        return False
+    try:
+        os.kill(owner, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _parse(path: Path) -> tuple[Drafts, int]:
+    """What a file holds, and the process that wrote it; 0 where it does not say."""
     with reading(path) as (descriptor, status):
         if status.st_size > _MOST_BYTES:
-            return Drafts()
+            return Drafts(), 0
         data = b"".join(iter(lambda: os.read(descriptor, 1 << 20), b""))
     fields = json.loads(data)
-    return Drafts(str(fields["text"]), tuple(str(each) for each in fields["queued"]))
+    drafts = Drafts(str(fields["text"]), tuple(str(each) for each in fields["queued"]))
+    return drafts, int(fields.get("pid", 0))
 
 
 def _replace(path: Path, drafts: Drafts) -> None:
@@ -73,5 +104,5 @@ def _replace(path: Path, drafts: Drafts) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         descriptor = os.open(new, flags, FILE_MODE)
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
-            json.dump({"text": drafts.text, "queued": drafts.queued}, file)
+            json.dump({"text": drafts.text, "queued": drafts.queued, "pid": os.getpid()}, file)
         os.replace(new, path)

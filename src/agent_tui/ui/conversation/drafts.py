@@ -63,7 +63,10 @@ class DraftKeeper:
         if before is not None:
             await self._write(before, Drafts())
         # What another window keeps is in its prompt; it is taken up with the right to write.
-        kept = Drafts() if session.read_only else await asyncio.to_thread(session.drafts.read)
+        is_new = session.view.is_empty
+        kept = Drafts()
+        if not session.read_only:
+            kept = await asyncio.to_thread(session.drafts.read, is_new=is_new)
         self._kept = kept
         if kept != Drafts():
             texts = [*kept.queued, kept.text, self._prompt_box.text]
@@ -81,7 +84,8 @@ class DraftKeeper:
             return
         self._kept = drafts
         with suppress(AgentTuiError):
-            await asyncio.to_thread(session.drafts.write, drafts)
+            is_new = session.view.is_empty
+            await asyncio.to_thread(session.drafts.write, drafts, is_new=is_new)
 
 
 @dataclass(frozen=True, slots=True)
