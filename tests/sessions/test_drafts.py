@@ -72,6 +72,7 @@ def test_the_draft_of_a_window_that_is_open_stays_its_own(tmp_path: Path) -> Non
     gone.wait()
     early.write_text(json.dumps(fields | {"pid": gone.pid}))
     assert DraftFile(folder.with_name("another")).read(is_new=True) == DRAFTS
+    assert json.loads(early.read_text())["pid"] == os.getpid(), "from here on it is this one's"
 
 
 def test_a_file_that_holds_something_else_is_as_good_as_none(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class DraftFile:
                 if path != self._early:
                     return drafts
                 if not _is_another(owner):
-                    self._has_early = True
+                    self._claim_early(drafts)
                     return drafts
         return Drafts()
 
@@ -62,6 +62,12 @@ class DraftFile:
         elif not is_new:
             _replace(self._folder / NAME, drafts)
             self._forget_early()
+
+    def _claim_early(self, drafts: Drafts) -> None:
+        """From here on they are this window's, and no other's that opens meanwhile."""
+        self._has_early = True
+        with suppress(AgentTuiError):
+            _replace(self._early, drafts)
 
     def _forget_early(self) -> None:
         if self._has_early:
