@@ -504,6 +504,25 @@ async def test_what_was_on_the_screen_before_a_compaction_stays_above_it(
         assert EarlierBlock(UserBlock("another")) not in here.shown
 
 
+async def test_what_compactions_took_out_is_read_again_where_a_session_is_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        for prompt in ("another", "a third"):
+            await here.say(prompt)
+            await here.session.operations.trim(ContextFilter(max_messages=2))
+        await here.say("a fourth")
+        here.chat.log.load()
+        await here.until(lambda: isinstance(here.shown[0], EarlierHeadBlock))
+        assert here.shown[0] == EarlierHeadBlock(4, folded=True)
+        assert [b.text for b in here.shown if isinstance(b, UserBlock)] == ["a third", "a fourth"]
+        here.chat.timeline._blocks.fold_earlier()
+        prompts = [UserBlock("one thing"), UserBlock("another"), UserBlock("a third")]
+        assert [here.shown.count(EarlierBlock(each)) for each in prompts] == [1, 1, 0]
+        assert here.chat.timeline.at_end
+
+
 async def test_after_looking_at_an_archive_the_same_one_is_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

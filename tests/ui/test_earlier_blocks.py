@@ -76,6 +76,28 @@ async def test_the_row_over_them_folds_and_shows_them() -> None:
         assert "New question" in app.text
 
 
+async def test_what_comes_above_later_moves_nothing_and_waits_for_a_turn_to_end() -> None:
+    now: list[Record] = [UserMessage(f"New pebble {n} " + "sand " * 80) for n in range(40)]
+    timeline = Timeline()
+    async with (app := Stage([timeline])).run_test(size=(90, 20)) as pilot:
+        timeline.load(now)
+        await pilot.pause()
+        timeline.focus()
+        timeline.go_to_log_record(7)
+        await pilot.pause()
+        timeline.append(UserBlock("A turn of now"))
+        assert not timeline.load_earlier(now, EARLIER)
+        timeline.discard(len(now))
+        seen = [line[:-1] for line in app.text.splitlines()]
+        assert timeline.load_earlier(now, EARLIER)
+        await pilot.pause()
+        assert [line[:-1] for line in app.text.splitlines()] == seen
+        assert "▎▌ New pebble 7" in app.text
+        await pilot.press("g")
+        await pilot.pause()
+        assert "▸ 2 messages from before the compaction" in app.text
+
+
 async def test_a_timeline_of_a_session_settles_behind_what_was_before(tmp_path: Path) -> None:
     replies = tuple(Reply(text=f"Answer {n}.") for n in range(4))
     async with Engine(tmp_path, *replies) as engine:

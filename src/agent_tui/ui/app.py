@@ -8,7 +8,6 @@ import sys
 import time
 import traceback
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen, read_first_styles
 from agent_tui.ui.conversation.second_press import SecondPress
+from agent_tui.ui.flows.copying import CopyingApp
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.keys_in_order import KeysInOrder
 from agent_tui.ui.themes.themed import ThemedApp
@@ -43,7 +43,7 @@ _SWITCH_SECONDS = 0.0005
 """Seconds, instead of 5 ms: the thread that writes frames must not wait so long for its turn."""
 
 
-class AgentTui(KeysInOrder[int], ThemedApp[int]):
+class AgentTui(KeysInOrder[int], CopyingApp[int], ThemedApp[int]):
     """Owns the engine and the themes; everything else is on a screen."""
 
     TITLE = "agent-tui"
@@ -289,7 +289,6 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         if selected := self.screen.get_selected_text():
             self.copy_to_clipboard(selected)
             self.screen.clear_selection()
-            self.notify("Copied")
             return
         if self.screen is self.chat_screen and self._clear_or_interrupt(self.chat):
             return
@@ -310,13 +309,6 @@ class AgentTui(KeysInOrder[int], ThemedApp[int]):
         else:
             return False
         return True
-
-    def copy_to_clipboard(self, text: str) -> None:
-        """Copy by the terminal and by the desktop's own tool: no terminal says whether it did."""
-        from agent_tui.runtime.machine.clipboard import copy_text
-
-        super().copy_to_clipboard(text)
-        self.run_worker(partial(copy_text, text), thread=True, exit_on_error=False)
 
     def notify(
         self,

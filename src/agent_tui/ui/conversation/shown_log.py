@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from agent_tui.core.errors import AgentTuiError
 
 if TYPE_CHECKING:
     from agent_tui.core.records import Record
+    from agent_tui.history.view import SessionView
+    from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.facts import SessionFacts
     from agent_tui.ui.conversation.holder import SessionHolder
     from agent_tui.ui.conversation.notices import Notices
@@ -15,6 +21,8 @@ if TYPE_CHECKING:
 
 _EARLIER_RECORDS = 2_000
 """How much of what a compaction took out stays on screen; the archive has all of it."""
+_BEGINNING = 64
+"""Records among which the compaction stands that a log begins with."""
 
 
 class ShownLog:
@@ -34,6 +42,7 @@ class ShownLog:
         self._notices = notices
         self._facts = facts
         self._earlier: Sequence[Record] = ()
+        self._to_come: Sequence[Record] = ()
         self._shown: Sequence[Record] = ()
         self._shows_end = False
 
@@ -60,6 +69,25 @@ class ShownLog:
         self.view.forget()
         self._facts.show(session)
         self._panes.show_conversation(shown=not session.view.is_empty)
+        self._to_come = ()
+        if not earlier and not session.view.is_empty:
+            self._panes.timeline.run_worker(
+                self._read_earlier(session), group="earlier", exclusive=True, exit_on_error=False
+            )
+
+    async def _read_earlier(self, session: LiveSession) -> None:
+        """Read what the newest compaction took out of the log, and show it, folded."""
+        with suppress(AgentTuiError, OSError):
+            taken = await _before_compactions(session.view)
+            if session is self._holder.session and not self._earlier:
+                self._to_come = taken
+                self._show_earlier(session)
+
+    def _show_earlier(self, session: LiveSession) -> None:
+        if self._to_come and self._panes.timeline.load_earlier(
+            session.view.shown_records, self._to_come
+        ):
+            self._earlier, self._to_come = self._to_come, ()
 
     def load_compacted(self) -> None:
         """Show the log as it is after a compaction, below what it took out."""
@@ -71,18 +99,57 @@ class ShownLog:
         """Show what was written meanwhile in place of the live blocks."""
         self._panes.timeline.settle()
         self.view.forget()
+        if self._holder.session is not None:
+            self._show_earlier(self._holder.session)
+
+
+async def _before_compactions(view: SessionView) -> Sequence[Record]:
+    """The last records that the compactions of a log archived, the newest last; each is told once.
+
+    Raises UnknownArchive: one of those archives was deleted.
+    """
+    earlier: Sequence[Record] = ()
+    now = await asyncio.to_thread(_beginning, view)
+    while len(earlier) < _EARLIER_RECORDS and (archive := _newest_compaction(now)):
+        view = await view.open_archive(archive)
+        older = await asyncio.to_thread(_end, view)
+        earlier = [*_until_common_end(older, now), *earlier]
+        now = await asyncio.to_thread(_beginning, view)
+    return earlier[-_EARLIER_RECORDS:]
+
+
+def _beginning(view: SessionView) -> Sequence[Record]:
+    return list(view.records[:_EARLIER_RECORDS])
+
+
+def _end(view: SessionView) -> Sequence[Record]:
+    return list(view.records[-_EARLIER_RECORDS:])
+
+
+def _newest_compaction(records: Sequence[Record]) -> int:
+    """The archive of the compaction that a log begins with; 0 where it begins with none."""
+    from agent_tui.core.records import CompactionRecord  # no first frame needs it
+
+    made = [each.archive for each in records[:_BEGINNING] if isinstance(each, CompactionRecord)]
+    return made[-1] if made else 0
 
 
 def _until_common_end(earlier: Sequence[Record], now: Sequence[Record]) -> Sequence[Record]:
-    """Earlier records without the messages at their end that the log still holds: seen once."""
+    """Earlier records without the messages at their end that the log still holds: seen once.
+
+    The log holds them where it begins; more was said since.
+    """
     from agent_tui.core.records import is_message  # no first frame needs it
 
-    held = filter(is_message, reversed(now))
+    messages = [each for each in now[:_EARLIER_RECORDS] if is_message(each)]
+    last = next((each for each in reversed(earlier) if is_message(each)), None)
+    while messages and messages[-1] != last:
+        messages.pop()
     stop = len(earlier)
     for index in range(len(earlier) - 1, -1, -1):
         if not is_message(earlier[index]):
             continue
-        if earlier[index] != next(held, None):
+        if not messages or earlier[index] != messages.pop():
             return earlier[:stop]
         stop = index
     return ()

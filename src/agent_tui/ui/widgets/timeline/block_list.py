@@ -84,6 +84,23 @@ class BlockList(DrawnBlocks):
         self._lay_out()
         return moved
 
+    def load_earlier(self, records: Sequence[Record], earlier: Sequence[Record]) -> int:
+        """Show earlier records above those that are shown, folded; how many blocks come before.
+
+        Nothing is done, and 0 returned, while blocks are shown that no record tells but notices.
+        """
+        is_still = all(isinstance(block, NoticeBlock) for block in self._live)
+        if self._earlier or self.answer is not None or not is_still:
+            return 0
+        self._earlier = earlier
+        blocks = EarlierBlocks(earlier, records, self._losses)
+        blocks.folded = True
+        self._source, self.recorded = blocks, len(blocks)
+        self._toggled = {index + blocks.first for index in self._toggled}
+        self.unmapped = 0
+        self._lay_out()
+        return blocks.first
+
     def _blocks_of(self, records: Sequence[Record]) -> RecordBlocks | EarlierBlocks:
         if self._earlier:
             return EarlierBlocks(self._earlier, records, self._losses)

@@ -139,6 +139,8 @@ class RecordBlocks:
             case LabelRecord(before=before):
                 # Without one the program said a label again that a revert had lost.
                 return None if before is None else LabelBlock(record.label, record.target)
+            case ModelRecord(before=before):
+                return None if before is None else NoticeBlock(f"Model: {record.model}")
             case BranchSummary():
                 return None if self._is_told(index) else NoticeBlock(record.summary)
             case TurnEndRecord():
@@ -150,10 +152,8 @@ class RecordBlocks:
             case UnknownRecord(role, {"lines": int(lines)}) if role == DAMAGED_LINES:
                 return DamageBlock(lines)
             case UnknownRecord():
-                fields = {
-                    key: value for key, value in record_fields(record).items() if key != "role"
-                }
-                told = " · ".join(f"{key} {value}" for key, value in fields.items())
+                fields = record_fields(record).items()
+                told = " · ".join(f"{key} {value}" for key, value in fields if key != "role")
                 return UnknownBlock(record.role, told)
             case (
                 SessionHeader()
@@ -161,7 +161,6 @@ class RecordBlocks:
                 | UsageRecord()
                 | WorkspaceRecord()
                 | TitleRecord()
-                | ModelRecord()
                 | ApprovalRecord()
             ):
                 return None
@@ -221,7 +220,7 @@ class RecordBlocks:
             return 1 if record.step else 2
         if isinstance(record, _MARKERS):
             return 0 if repeats_earlier(self._records, index) else 2
-        if isinstance(record, LabelRecord):
+        if isinstance(record, LabelRecord | ModelRecord):
             return 0 if record.before is None else 1
         return 0
 

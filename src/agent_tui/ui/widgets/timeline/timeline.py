@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, TypeAlias
@@ -10,7 +9,6 @@ from typing import ClassVar, TypeAlias
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.timer import Timer
 
 from agent_tui.core.messages import MediaPart
 from agent_tui.core.records import Record
@@ -34,12 +32,10 @@ from agent_tui.ui.blocks import (
 )
 from agent_tui.ui.widgets.timeline.block_view import BlockView
 from agent_tui.ui.widgets.timeline.drawn_blocks import is_marker
-from agent_tui.ui.widgets.timeline.found_text import FoundText
-
-_FRAMES_PER_SECOND = 25
+from agent_tui.ui.widgets.timeline.shown_session import ShownSession
 
 
-class Timeline(FoundText, can_focus=True):
+class Timeline(ShownSession, can_focus=True):
     """Shows the blocks of a session and lets the user move among them, open them and go back.
 
     Attributes:
@@ -85,11 +81,12 @@ class Timeline(FoundText, can_focus=True):
     class MenuWanted(Message):
         """Enter asks what can be done with a block; ``record`` is its record, once it has one.
 
-        ``running`` is the id of a call that still runs.
+        ``place`` is that of the record in the log; ``running`` the id of a call that still runs.
         """
 
         text: str
         record: Record | None
+        place: int
         media: tuple[MediaPart, ...] = ()
         running: str = ""
         markdown: bool = False
@@ -137,134 +134,7 @@ class Timeline(FoundText, can_focus=True):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
-        self._soon: dict[int, Callable[[], Block]] = {}
-        self._frames: Timer | None = None
         self.has_menu = False
-
-    # What it shows.
-
-    def load(self, records: Sequence[Record], *, earlier: Sequence[Record] = ()) -> None:
-        """Show a session's records, the end in view. The sequence is kept and may grow.
-
-        ``earlier``: what a compaction took out of the context; it stands above them, dimmed.
-        """
-        self._blocks.load(records, earlier)
-        self._cursor = self._hovered = self._found = None
-        self._soon.clear()
-        self._reading.follows = True
-        self.lines_below = 0
-        self.show_change()
-
-    def load_whole(self, records: Sequence[Record]) -> None:
-        """Show the session whose end is shown: what is in view stays where it is."""
-        moved = self._blocks.load_whole(records)
-        if moved is None:
-            self.load(records)
-            return
-        self._reading.move_blocks(moved)
-        if self._cursor is not None:
-            self._cursor += moved
-        self._hovered = self._found = None
-        self.show_change()
-
-    def tell_losses(self, archive: int, count: int) -> None:
-        """Show in the row of a compaction how much its summary does not mention."""
-        self._blocks.tell_losses(archive, count)
-        self.show_change()
-
-    def clear(self) -> None:
-        """Remove everything."""
-        self.load(())
-
-    def settle(self, records: Sequence[Record] | None = None) -> None:
-        """Show the records that were written meanwhile in place of the live blocks.
-
-        ``records``: where the sequence given to ``load`` does not grow by itself, its longer form.
-        """
-        first = self._blocks.recorded
-        moved = self._blocks.settle(records)
-        self._reading.renumber(moved)
-        self._hovered = None
-        if self._cursor is not None and self._cursor >= first != self._blocks.recorded:
-            self._cursor = moved.get(self._cursor)
-        self._soon.clear()
-        self.show_change()
-
-    def append(self, block: Block) -> int:
-        """Add a live block at the end; returns the index by which it can be replaced."""
-        before = self._blocks.heights.total
-        index = self._blocks.append(block)
-        self.show_change(came=self._blocks.heights.total - before)
-        return index
-
-    def replace_soon(self, index: int, make: Callable[[], Block]) -> None:
-        """Change a live block with the next frame; ``make`` is called once for many changes."""
-        self._soon[index] = make
-        self._wake()
-
-    def replace(self, index: int, block: Block) -> None:
-        """Change a live block."""
-        self._soon.pop(index, None)
-        self._blocks.replace(index, block)
-        self.show_change()
-
-    def discard(self, index: int) -> None:
-        """Remove a live block; the indexes of those after it go down by one."""
-        self._soon.clear()
-        self._blocks.remove(index)
-        self._hovered = self._found = None
-        if self._cursor is not None and self._cursor >= index:
-            self._cursor = self._cursor - 1 if self._cursor > index else None
-        self.show_change()
-
-    def block(self, index: int) -> Block | None:
-        """The block at an index; None where a record shows nothing."""
-        return self._blocks.block(index)
-
-    def stream_text(self, text: str) -> None:
-        """More of the answer; drawn with the next frame."""
-        self._blocks.open_answer().add_text(text)
-        self._wake()
-
-    def stream_thinking(self, text: str) -> None:
-        """More of the reasoning; drawn with the next frame."""
-        self._blocks.open_answer().add_thinking(text)
-        self._wake()
-
-    def close_answer(self) -> None:
-        """The answer is complete."""
-        if self._blocks.answer is not None:
-            self._draw_frame()
-            self._blocks.close_answer()
-            self.show_change()
-
-    def keep_unsaved(self) -> None:
-        """The last answer is not in the log: it stays when the records take over."""
-        self._blocks.keep_unsaved()
-
-    def on_mount(self) -> None:
-        self._frames = self.set_interval(1 / _FRAMES_PER_SECOND, self._draw_frame, pause=True)
-
-    def _wake(self) -> None:
-        if self._frames is not None:
-            self._frames.resume()
-
-    def _draw_frame(self) -> None:
-        """Draw what streamed in since the last frame; sleep when nothing did."""
-        if self._soon:
-            changes, self._soon = self._soon, {}
-            for index, make in changes.items():
-                self._blocks.replace(index, make())
-            self.show_change()
-            return
-        answer = self._blocks.answer
-        if answer is None or not answer.advance():
-            if self._frames is not None:
-                self._frames.pause()
-            return
-        self.show_change(came=self._blocks.measure_open())
-
-    # Moving and acting.
 
     def action_view(self, find: str = "") -> None:
         """Ask for the block under the cursor on a screen of its own, with a text found in it."""
@@ -294,7 +164,6 @@ class Timeline(FoundText, can_focus=True):
         """Copy the text of the block under the cursor."""
         if self._cursor is not None and (block := self._blocks.block(self._cursor)) is not None:
             self.app.copy_to_clipboard(plain_text(block))
-            self.notify("Copied", timeout=1.5)
 
     def action_menu(self) -> None:
         """Ask what can be done with the block under the cursor; a marker leads on instead."""
@@ -305,7 +174,8 @@ class Timeline(FoundText, can_focus=True):
         else:
             block, record = self._blocks.block(self._cursor), self._blocks.record(self._cursor)
             running, markdown = _running_call(block), is_markdown(block)
-            self.post_message(self.MenuWanted(text, record, media, running, markdown))
+            place = self._cursor - self._blocks.first_of_log
+            self.post_message(self.MenuWanted(text, record, place, media, running, markdown))
 
     def action_activate(self) -> None:
         """Open or fold the block under the cursor, or go where a marker leads."""
