@@ -464,3 +464,17 @@ async def test_a_listener_that_fails_is_dropped_and_told_while_the_turn_goes_on(
         assert isinstance(stage.events[-1], TurnFinished), "the others hear everything"
         assert stage.on_disk("assistant")[0]["content"] == "one two three"
         assert "A listener failed at TextDelta" in caplog.text
+
+
+async def test_an_answer_that_came_after_failures_tells_how_many_there_were(
+    tmp_path: Path,
+) -> None:
+    busy = (Fault(status=503), Fault(status=503))
+    async with Stage(
+        tmp_path, Reply(text="At last.", faults=busy), Reply(text="At once.")
+    ) as stage:
+        assert await stage.say("Hello") == "done"
+        assert await stage.say("And now?") == "done"
+        (told,) = stage.on_disk("_notice")
+    assert told["text"].startswith("Retried 2 times: ")
+    assert told["turn"] == 1

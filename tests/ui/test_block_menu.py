@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,8 @@ async def test_a_prompt_is_quoted_read_reverted_to_and_labelled(
         await here.until(lambda: here.chat.prompt_box.text.startswith("> another thing"))
         here.chat.prompt_box.clear()
         await open_menu(here, AssistantBlock)
+        told = shown(here.app)
+        assert re.search(r"Step 1: [\d.]+ s · [\d.]+k in \([\d.]+k? cached\) · \d+ out", told), told
         await choose(here, "view")
         await here.until(lambda: isinstance(here.app.screen, ReaderScreen))
         await here.pilot.press("escape")

@@ -11,7 +11,7 @@ import pytest
 from textual.screen import Screen
 
 from agent_tui.agent.permissions import Rule
-from agent_tui.ui.blocks import UserBlock, plain_text
+from agent_tui.ui.blocks import NoticeBlock, UserBlock, plain_text
 from agent_tui.ui.conversation.panes import WIDE
 from agent_tui.ui.screens.dialogs.aside import AsideScreen
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
@@ -159,6 +159,7 @@ async def test_another_model_is_told_by_its_name(
         await here.until(lambda: here.chat.status.notice == "Model: tide-2. Undo with Alt+U.")
         assert here.chat.session is not None
         assert here.chat.session.model == "tide-2"
+        assert here.shown[-1] == NoticeBlock("Model: tide-2")
 
 
 async def test_init_asks_the_agent_for_agents_md(

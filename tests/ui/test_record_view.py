@@ -7,6 +7,7 @@ from agent_tui.core.records import (
     Checkpoint,
     HeadRecord,
     LabelRecord,
+    ModelRecord,
     NoticeRecord,
     Record,
     RevertRecord,
@@ -274,3 +275,8 @@ def test_how_long_thinking_took_is_told_from_one_second_on() -> None:
     ]
     blocks = [block for block in show(records) if isinstance(block, AssistantBlock)]
     assert [block.thought_seconds for block in blocks] == [0, 0, 12]
+
+
+def test_a_change_of_the_model_is_a_row_and_the_first_model_is_none() -> None:
+    first, change = ModelRecord("local", "small"), ModelRecord("local", "big", "small")
+    assert show([first, change]) == [None, NoticeBlock("Model: big")]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
 from agent_tui.agent.compactor import Compactor
@@ -23,11 +23,13 @@ from agent_tui.core.events import (
     ReplyEnded,
     StatusChanged,
     StepInterrupted,
+    StepRetried,
 )
 from agent_tui.core.messages import text_of
-from agent_tui.core.records import AssistantMessage, UsageRecord
+from agent_tui.core.records import AssistantMessage, NoticeRecord, UsageRecord
 from agent_tui.core.text import format_count
 from agent_tui.core.usage import Usage
+from agent_tui.core.words import describe_retries
 from agent_tui.providers.base import ModelRequest, Provider
 from agent_tui.sessions.sent_messages import repaired_messages
 from agent_tui.sessions.store import Durability
@@ -79,6 +81,11 @@ class Asking:
         """
         turn = progress.turn
         reply = Reply()
+        retries: list[StepRetried] = []
+
+        def tell_retry(retry: StepRetried) -> None:
+            retries.append(retry)
+            self._wire.emit(retry)
 
         async def attempt() -> None:
             nonlocal reply
@@ -87,7 +94,7 @@ class Asking:
             await self._receive(self._request(), reply)
 
         async def ask() -> None:
-            await ask_again(attempt, max_attempts=self._max_attempts, on_retry=self._wire.emit)
+            await ask_again(attempt, max_attempts=self._max_attempts, on_retry=tell_retry)
 
         try:
             try:
@@ -105,7 +112,7 @@ class Asking:
         message = reply.message(turn=turn, model=self._model)
         if any(len(call.arguments) > _LONG_CHARS for call in message.tool_calls):
             await asyncio.to_thread(repaired_messages, (message,))  # reads them once for all
-        await settle(self._write_reply(message, reply.usage))
+        await settle(self._write_reply(message, reply.usage, retries))
         return message
 
     def _request(self) -> ModelRequest:
@@ -161,7 +168,13 @@ class Asking:
         cancelled = isinstance(error, asyncio.CancelledError)
         self._wire.emit(StepInterrupted("cancelled" if cancelled else str(error)))
 
-    async def _write_reply(self, message: AssistantMessage, usage: Usage | None) -> None:
+    async def _write_reply(
+        self, message: AssistantMessage, usage: Usage | None, retries: Sequence[StepRetried]
+    ) -> None:
+        if retries:
+            told = describe_retries(len(retries), retries[-1].reason)
+            with suppress(StorageError):  # the answer says so, if it is refused as well
+                await self._context.note(NoticeRecord(told, "retry", message.turn))
         acts = any(self._toolset.has_side_effects(call) for call in message.tool_calls)
         durability = Durability.D1 if acts or not message.tool_calls else Durability.D0
         await self._write_answer(message, usage, durability)

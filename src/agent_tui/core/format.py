@@ -10,6 +10,7 @@ __all__ = [
     "format_age",
     "format_clock",
     "format_count",
+    "format_duration",
     "format_minute",
     "format_percent",
     "format_since",
@@ -125,6 +126,14 @@ def format_span(since: str | None, until: str | None) -> str:
     if minutes < 60:
         return f"{minutes}m" if minutes else "<1m"
     return f"{minutes // 60}h" if minutes < 24 * 60 else f"{minutes // (24 * 60)}d"
+
+
+def format_duration(seconds: float) -> str:
+    """How long something took: ``0.4 s``, ``12 s``, ``3 min 5 s``."""
+    if seconds < 9.95 and seconds != int(seconds):
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
 def format_exit(code: int) -> str:

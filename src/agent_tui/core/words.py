@@ -50,6 +50,12 @@ OUTCOMES: dict[Outcome, str] = {
 """What an outcome is called wherever one is told; one that is as it should be is not."""
 
 
+def describe_retries(count: int, reason: str) -> str:
+    """That a model answered at last, and why it was asked more than once."""
+    times = "once" if count == 1 else f"{count} times"
+    return f"Retried {times}: {reason}"
+
+
 CANCELLED = "The compaction was cancelled."
 """Why a compaction was not made that a person interrupted."""
 

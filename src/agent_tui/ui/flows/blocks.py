@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from agent_tui.core.cost import format_cost
+from agent_tui.core.format import format_duration
 from agent_tui.core.records import Checkpoint, Record, ToolMessage, WorkspaceRecord
 from agent_tui.ui.conversation.subagent_lines import tells_of_subagent
 from agent_tui.ui.flows.files import revert_call, revert_to
+from agent_tui.ui.flows.models import describe_usage
 from agent_tui.ui.flows.past import show_subagent
 from agent_tui.ui.flows.prompt import quote_block, view_block
 from agent_tui.ui.flows.session_acts import SessionActs
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
+_LOOK_CAPTURES = 1_000
+"""What many calls that run at once changed stands behind the results of all of them."""
 _ALWAYS = (
     Choice("open", "Open or fold", key="space"),
     Choice("copy", "Copy", key="y"),
@@ -32,14 +37,15 @@ async def show_menu(chat: Conversation, wanted: Timeline.MenuWanted) -> None:
     """Ask what to do with a block, and do it."""
     text, record, running = wanted.text, wanted.record, wanted.running
     path = chat.holder.require_session().view.shown_records
-    checkpoint = _checkpoint_before(path, record)
-    captures = _captures_of(path, record)
+    checkpoint = _checkpoint_before(path, wanted.place) if record is not None else None
+    captures = _captures_of(path, record, wanted.place)
     subagents = chat.holder.require_session().subagents
     task = [_SUBAGENT] if tells_of_subagent(text) else []
     if subagents is not None and subagents.is_running(running):
         task = [_STOP, *task]
     choices = [*_ALWAYS, *task, *_past_choices(chat, record, checkpoint, captures)]
-    match await chat.app.push_screen_wait(ChoiceScreen("Block", choices)):
+    note = _tell_step(chat, path, wanted.place) if record is not None else ""
+    match await chat.app.push_screen_wait(ChoiceScreen("Block", choices, note=note)):
         case "open":
             chat.timeline.action_activate()
         case "copy":
@@ -81,23 +87,37 @@ def _past_choices(
     return choices
 
 
-def _checkpoint_before(path: Sequence[Record], record: Record | None) -> int | None:
+def _tell_step(chat: Conversation, path: Sequence[Record], place: int) -> str:
+    """What the step of a record took: ``Step 2: 3.4 s · 3.1k in (2.0k cached) · 210 out · $0.01``.
+
+    Empty for a record of no step, and where nothing was measured.
+    """
+    from agent_tui.history.records.steps import step_at
+
+    found = step_at(path, place)
+    if found is None:
+        return ""
+    facts = [] if found.seconds is None else [format_duration(found.seconds)]
+    if found.usage is not None:
+        facts.append(describe_usage(found.usage))
+        price = chat.engine.connections.price_of(found.model) if chat.engine else None
+        facts += [format_cost(price.of(found.usage))] if price is not None else []
+    return f"Step {found.step}: {' · '.join(facts)}" if facts else ""
+
+
+def _checkpoint_before(path: Sequence[Record], place: int) -> int | None:
     """The newest checkpoint before a record."""
-    is_before = False
-    for each in reversed(path):
-        if is_before and isinstance(each, Checkpoint):
-            return each.id
-        is_before = is_before or each is record
-    return None
+    before = (path[index] for index in range(place - 1, -1, -1))
+    return next((each.id for each in before if isinstance(each, Checkpoint)), None)
 
 
-def _captures_of(path: Sequence[Record], record: Record | None) -> list[str]:
-    """The captures of what a tool call changed, given its result."""
+def _captures_of(path: Sequence[Record], record: Record | None, place: int) -> list[str]:
+    """The captures of what a tool call changed, given its result: they stand behind it."""
     if not isinstance(record, ToolMessage):
         return []
     return [
         each.stamp.uuid
-        for each in path
+        for each in path[place : place + _LOOK_CAPTURES]
         if isinstance(each, WorkspaceRecord)
         and each.call == record.tool_call_id
         and each.delta

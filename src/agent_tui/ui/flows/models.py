@@ -15,6 +15,7 @@ from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
 
 if TYPE_CHECKING:
+    from agent_tui.core.usage import Usage
     from agent_tui.history.costs import CostRow, SessionCosts
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
@@ -188,6 +189,7 @@ async def change_model(chat: Conversation, argument: str) -> None:
 
 
 def _tell_model(chat: Conversation, model: str) -> None:
+    chat.log.settle()  # a row of the conversation says it, too
     undo = name_keys(chat.app, "Undo with {undo}.")
     chat.notices.hint(f"Model: {model}. {undo}")
 
@@ -230,10 +232,14 @@ def _usage_row(row: CostRow, who: str = "") -> Choice:
         row.name,
         f"{who}{row.name or 'unknown model'}",
         f"{'price unknown' if row.cost is None else format_cost(row.cost)} · "
-        f"{format_count(row.calls, 'request')} · {format_tokens(row.usage.input_tokens)} in "
-        f"({format_tokens(row.usage.cached_tokens)} cached) · "
-        f"{format_tokens(row.usage.output_tokens)} out",
+        f"{format_count(row.calls, 'request')} · {describe_usage(row.usage)}",
     )
+
+
+def describe_usage(usage: Usage) -> str:
+    """The tokens that were used: ``48.8k in (22.5k cached) · 2.4k out``."""
+    sent, cached = format_tokens(usage.input_tokens), format_tokens(usage.cached_tokens)
+    return f"{sent} in ({cached} cached) · {format_tokens(usage.output_tokens)} out"
 
 
 async def _costs_of_subagents(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from rich.segment import Segment
 
+from agent_tui.core.format import format_duration
 from agent_tui.core.text import clean, first_line
 from agent_tui.ui.blocks import AssistantBlock, UserBlock
 from agent_tui.ui.renderers.canvas import Canvas
@@ -150,14 +151,10 @@ def draw_thinking(thinking: str, canvas: Canvas, *, expanded: bool, seconds: int
     if not thinking or thinking.isspace():
         return []
     style, faint = canvas.palette.thinking, canvas.palette.faint
-    label = f"thought for {_duration(seconds)}" if seconds else "thought"
+    label = f"thought for {format_duration(seconds)}" if seconds else "thought"
     if expanded:
         rows = wrap_text(clean(shorten(thinking)).strip(), canvas.prose_width)
         lines: list[Line] = [[Segment(row, style)] for row in rows]
         return [[Segment(label, faint)], *lines] if seconds else lines
     glance = first_line(thinking, canvas.prose_width)
     return [Parts([Segment(f"{label}  ", faint), Segment(glance, style)]).fit(canvas.prose_width)]
-
-
-def _duration(seconds: int) -> str:
-    return f"{seconds} s" if seconds < 60 else f"{seconds // 60} min {seconds % 60} s"
