@@ -318,7 +318,7 @@ async def test_a_rename_is_taken_back_by_a_key_and_said_in_words(
             await here.until_said(told)
             assert status.title == title
         assert (status.model, here.chat.prompt_box.text) == ("another", "")
-        assert here.shown == shown
+        assert here.shown == [*shown, NoticeBlock("Model: another")]
         assert here.prompts == ["one thing"]
 
 

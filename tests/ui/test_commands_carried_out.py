@@ -160,6 +160,11 @@ async def test_another_model_is_told_by_its_name(
         assert here.chat.session is not None
         assert here.chat.session.model == "tide-2"
         assert here.shown[-1] == NoticeBlock("Model: tide-2")
+        await run(here, "/model tide-3")
+        await here.until(lambda: here.shown[-1] == NoticeBlock("Model: tide-3"))
+        assert NoticeBlock("Model: tide-2") not in here.shown
+        timeline = here.chat.timeline._blocks
+        assert timeline.heights.total == 2
 
 
 async def test_init_asks_the_agent_for_agents_md(

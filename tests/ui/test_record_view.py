@@ -279,4 +279,6 @@ def test_how_long_thinking_took_is_told_from_one_second_on() -> None:
 
 def test_a_change_of_the_model_is_a_row_and_the_first_model_is_none() -> None:
     first, change = ModelRecord("local", "small"), ModelRecord("local", "big", "small")
-    assert show([first, change]) == [None, NoticeBlock("Model: big")]
+    back = ModelRecord("local", "small", "big", "undo")
+    assert show([first, change, UsageRecord(5)])[1] == NoticeBlock("Model: big")
+    assert show([first, change, back]) == [None, None, NoticeBlock("Model: small")]

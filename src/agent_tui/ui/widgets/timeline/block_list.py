@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agent_tui.core.records import Record
+from agent_tui.core.records import ModelRecord, Record
 from agent_tui.ui.blocks import (
     AssistantBlock,
     Block,
@@ -151,6 +151,9 @@ class BlockList(DrawnBlocks):
             and not (isinstance(notice, AssistantBlock) and replace(notice, unsaved=False) in told)
         ]
         self.recorded = len(self._source)
+        for index in range(max(0, first - _LOOK), first):
+            if isinstance(self.record(index), ModelRecord):
+                self._forget(index)  # of several the last one tells
         self._renew(first)
         return self._recognise(first, before)
 

@@ -7,7 +7,7 @@ were made, as they did while they ran.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -23,7 +23,6 @@ from agent_tui.core.messages import (
 from agent_tui.core.record_writing import record_fields
 from agent_tui.core.records import (
     DAMAGED_LINES,
-    MESSAGE_ROLES,
     ApprovalRecord,
     AssistantMessage,
     BranchSummary,
@@ -78,10 +77,9 @@ from agent_tui.ui.blocks import (
     turn_end_block,
 )
 from agent_tui.ui.renderers.long_text import MOST_ROWS
+from agent_tui.ui.widgets.timeline.role_landmarks import LOOK, landmarks_of
 
 _SEEN_CHARS = 20_000
-_LOOK = 16
-"""Records to look through for a neighbour: logs keep what belongs together together."""
 _LOOK_TOOLS = 1_000
 _LOOK_CAPTURES = 100
 """What many calls that run at once changed stands behind the results of all of them."""
@@ -139,8 +137,8 @@ class RecordBlocks:
             case LabelRecord(before=before):
                 # Without one the program said a label again that a revert had lost.
                 return None if before is None else LabelBlock(record.label, record.target)
-            case ModelRecord(before=before):
-                return None if before is None else NoticeBlock(f"Model: {record.model}")
+            case ModelRecord():
+                return NoticeBlock(f"Model: {record.model}") if self._is_told_model(index) else None
             case BranchSummary():
                 return None if self._is_told(index) else NoticeBlock(record.summary)
             case TurnEndRecord():
@@ -192,14 +190,14 @@ class RecordBlocks:
         following = self._records[index + 1 : index + 2]
         if not following or not isinstance(following[0], UserMessage):
             return False
-        records = self._records[max(0, index - _LOOK) : index + 2]
+        records = self._records[max(0, index - LOOK) : index + 2]
         origins = [each.origin if isinstance(each, UserMessage) else "" for each in records]
         others = [origin for origin in origins if origin != "human"]
         return origins[-2:] == ["human", "human"] and others[-1:] == ["compaction"]
 
     def _dmail_checkpoint(self, index: int) -> int | None:
         """Where a D-Mail went back to, as the revert says that made room for it."""
-        for place in range(index - 1, max(-1, index - _LOOK), -1):
+        for place in range(index - 1, max(-1, index - LOOK), -1):
             record = self._records[place]
             if isinstance(record, RevertRecord):
                 return record.checkpoint if record.reason == "dmail" else None
@@ -220,17 +218,19 @@ class RecordBlocks:
             return 1 if record.step else 2
         if isinstance(record, _MARKERS):
             return 0 if repeats_earlier(self._records, index) else 2
-        if isinstance(record, LabelRecord | ModelRecord):
+        if isinstance(record, LabelRecord):
             return 0 if record.before is None else 1
+        if isinstance(record, ModelRecord):
+            return 2 if self._is_told_model(index) else 0
         return 0
 
     def landmarks(self, first: int, stop: int) -> Iterator[tuple[int, Landmark]]:
         """What the scroll bar shows of a slice."""
         if isinstance(self._records, LazySequence) and (
-            roles := self._records.roles(first, stop + _LOOK)
+            roles := self._records.roles(first, stop + LOOK)
         ):
             errors = self._records.errors(first, stop)
-            yield from _landmarks_of(roles[: stop - first], roles, first, errors)
+            yield from landmarks_of(roles[: stop - first], roles, first, errors)
             return
         for index, record in enumerate(self._records[first:stop], first):
             if type(record) in _LANDMARKS and (kind := self._landmark(index, record)):
@@ -264,6 +264,16 @@ class RecordBlocks:
         """Whether the message that follows a branch's summary holds it, for the model to read."""
         following = self._records[index + 1] if index + 1 < len(self._records) else None
         return isinstance(following, UserMessage) and following.origin == "branch"
+
+    def _is_told_model(self, index: int) -> bool:
+        """Whether a model was changed here; of changes with nothing said between the last tells."""
+        here, *following = self._records[index : index + LOOK]
+        for record in following:
+            if isinstance(record, ModelRecord):
+                return False
+            if isinstance(record, (Checkpoint, UserMessage)):
+                break
+        return isinstance(here, ModelRecord) and here.before is not None
 
     def _assistant_block(self, index: int, record: AssistantMessage) -> AssistantBlock | None:
         text, thinking = _joined(record.content), thinking_of(record.content)
@@ -350,7 +360,7 @@ class RecordBlocks:
 
     def _guess_step(self, index: int) -> int:
         """Plain logs do not say: a checkpoint that a prompt follows opens a turn."""
-        for place in range(index + 1, min(len(self._records), index + _LOOK)):
+        for place in range(index + 1, min(len(self._records), index + LOOK)):
             record = self._records[place]
             if isinstance(record, (AssistantMessage, ToolMessage)):
                 return 1
@@ -359,34 +369,11 @@ class RecordBlocks:
         return 0
 
     def _usage_before(self, index: int) -> UsageRecord | None:
-        for place in range(index - 1, max(-1, index - _LOOK), -1):
+        for place in range(index - 1, max(-1, index - LOOK), -1):
             record = self._records[place]
             if isinstance(record, UsageRecord):
                 return record
         return None
-
-
-def _landmarks_of(
-    roles: Sequence[str], further: Sequence[str], first: int, errors: Collection[int]
-) -> Iterator[tuple[int, Landmark]]:
-    """What roles and places of errors tell; ``further`` are those roles and some that follow.
-
-    A checkpoint that a prompt follows opens a turn; where there is none, everything said does.
-    """
-    is_plain, failed = "_checkpoint" not in further, frozenset(errors)
-    for number, role in enumerate(roles):
-        if role == "_compaction":
-            yield first + number, "compaction"
-        elif first + number in failed:
-            yield first + number, "error"
-        elif role == "_checkpoint":
-            spoken = (
-                each for each in further[number + 1 : number + _LOOK] if each in MESSAGE_ROLES
-            )
-            if next(spoken, "") == "user":
-                yield first + number, "prompt"
-        elif role == "user" and is_plain:
-            yield first + number, "prompt"
 
 
 def tool_block(call: ToolCall, result: ToolMessage) -> ToolBlock:

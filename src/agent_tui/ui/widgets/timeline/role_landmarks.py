@@ -1,0 +1,32 @@
+"""What the scroll bar shows of records that are known by their roles alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from agent_tui.core.records import MESSAGE_ROLES
+from agent_tui.ui.blocks import Landmark
+
+LOOK = 16
+"""Records to look through for a neighbour: logs keep what belongs together together."""
+
+
+def landmarks_of(
+    roles: Sequence[str], further: Sequence[str], first: int, errors: Collection[int]
+) -> Iterator[tuple[int, Landmark]]:
+    """What roles and places of errors tell; ``further`` are those roles and some that follow.
+
+    A checkpoint that a prompt follows opens a turn; where there is none, everything said does.
+    """
+    is_plain, failed = "_checkpoint" not in further, frozenset(errors)
+    for number, role in enumerate(roles):
+        if role == "_compaction":
+            yield first + number, "compaction"
+        elif first + number in failed:
+            yield first + number, "error"
+        elif role == "_checkpoint":
+            spoken = (each for each in further[number + 1 : number + LOOK] if each in MESSAGE_ROLES)
+            if next(spoken, "") == "user":
+                yield first + number, "prompt"
+        elif role == "user" and is_plain:
+            yield first + number, "prompt"
