@@ -224,6 +224,17 @@ async def test_ctrl_r_finds_an_earlier_prompt_and_does_not_send_it() -> None:
         assert app.sent == []
 
 
+async def test_a_search_without_a_match_says_so() -> None:
+    async with (app := Host(["fix the parser"])).run_test(size=(80, 24)) as pilot:
+        app.prompt_box.styles.dock = "bottom"
+        await pilot.press("ctrl+r", "z")
+        await pilot.pause()
+        assert "No earlier prompt matches · Esc back" in app.text
+        await pilot.press("backspace", "f")
+        await pilot.pause()
+        assert "Enter use · Esc back" in app.text
+
+
 async def test_escape_leaves_the_search_with_the_draft() -> None:
     async with (app := Host(["fix the parser"])).run_test() as pilot:
         await type_text(pilot, "my draft")

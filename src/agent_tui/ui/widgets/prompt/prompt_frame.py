@@ -44,7 +44,7 @@ _FOLDED_HINTS = (
 """While what was pasted stands there as a short token."""
 _HINTS: dict[_State, tuple[str, ...]] = {
     "read-only": ("{help} help",),
-    "searching": ("Enter use · Esc back",),
+    "searching": ("No earlier prompt matches · Esc back", "No match · Esc back"),
     "commanding": ("NORMAL · i insert · Enter send", "NORMAL · i insert"),
     "shell": ("Enter run in the shell", "Enter run"),
     "running": (
