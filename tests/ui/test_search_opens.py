@@ -143,3 +143,40 @@ async def test_back_from_a_search_that_was_opened_in_the_list_is_the_list(tmp_pa
         await until(pilot, lambda: isinstance(app.screen, SessionListScreen))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen is app.chat_screen)
+
+
+async def test_a_line_of_an_older_log_opens_there_or_where_it_is_again(tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "projects" / "-w" / "ours"
+    folder.mkdir(parents=True)
+    begin = {"role": "_session", "format": 1, "session_id": "ours", "cwd": "/w", "uuid": "h"}
+
+    def asked(text: str, minute: int) -> dict[str, Any]:
+        at = f"2026-11-01T10:{minute:02}:00Z"
+        return {"role": "user", "content": text, "at": at, "uuid": f"u{minute}"}
+
+    again = asked("Is flint a stone?", 1)
+    write_lines(folder / "context.jsonl.1", [begin, again, asked("Is jade a stone?", 2)])
+    write_lines(folder / "context.jsonl", [begin, again, asked("Is coal a stone?", 3)])
+    app = AgentTui(Launch(tmp_path, demo=True, scenario=demo_folder() / "scenario.toml"))
+    async with app.run_test(size=(120, 40)) as pilot:
+
+        async def open_line(text: str) -> None:
+            await pilot.press("alt+s")
+            await until(pilot, lambda: isinstance(app.screen, SearchScreen))
+            screen = app.screen
+            assert isinstance(screen, SearchScreen)
+            screen.query_one(LineInput).value = "stone"
+            await until(pilot, lambda: "3 lines in 1 session" in shown(app))
+            hits = [row.hit.snippet if row.hit else "" for row in screen._found]
+            await pilot.press(*["down"] * hits.index(text), "enter")
+            await until(pilot, lambda: not isinstance(app.screen, SearchScreen))
+
+        await until(pilot, lambda: app.chat.session is not None)
+        for text in ("Is coal a stone?", "Is flint a stone?"):
+            await open_line(text)
+            await until(pilot, lambda: app.screen is app.chat_screen and "Is coal" in shown(app))
+            await until(pilot, lambda: "stone" in marked(app))
+            app.chat.prompt_box.focus()
+        await open_line("Is jade a stone?")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+        await until(pilot, lambda: "Is jade" in shown(app) and "stone" in marked(app))

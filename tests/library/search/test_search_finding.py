@@ -430,3 +430,14 @@ def test_what_stands_for_compacted_messages_comes_after_what_was_said(library: L
     assert [hit.role for hit in found.hits] == ["user", "system"]
     assert found.hits[1].passage == "They mended the buoy."
     assert not library.search("lantern")
+
+
+def test_each_line_names_its_own_file(library: Library) -> None:
+    old = library.log("s", [user("Is jade a stone?")], name="context.jsonl.1")
+    new = library.log("s", [user("Is coal a stone?", at="2026-11-01T11:00:00Z")])
+    library.index.update()
+    (found,) = library.search("stone")
+    assert {(hit.snippet, hit.path, found.has_live(hit)) for hit in found.hits} == {
+        ("Is jade a stone?", str(old), False),
+        ("Is coal a stone?", str(new), True),
+    }

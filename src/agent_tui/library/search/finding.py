@@ -30,7 +30,8 @@ class Hit:
     """A line that a query found: ``place`` is its byte offset, or its number among the records.
 
     ``mark`` is the first of the words looked for that it holds; empty where a filter found it.
-    ``passage`` is what is said around it, with its line breaks.
+    ``passage`` is what is said around it, with its line breaks. ``path`` is its file: a session
+    may have several.
     """
 
     place: int
@@ -40,6 +41,7 @@ class Hit:
     tools: tuple[str, ...] = ()
     mark: str = ""
     passage: str = ""
+    path: str = ""
 
 
 def is_live_log(source: str, path: str) -> bool:
@@ -66,6 +68,10 @@ class FoundSession:
     def is_live(self) -> bool:
         """Whether it was found in the live log of a session of ours."""
         return is_live_log(self.source, self.path)
+
+    def has_live(self, hit: Hit) -> bool:
+        """Whether one of its lines is in the live log of a session of ours."""
+        return is_live_log(self.source, hit.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,9 +210,8 @@ class Finder:
                 tools = tuple(sorted(said.tools))
                 mark = next((mark for mark in query.marks if mark in said.text.lower()), "")
                 passage = clean(passage_of(said.text, query.marks))
-                yield Hit(
-                    row["offset"], row["at"] or "", row["role"], snippet, tools, mark, passage
-                )
+                at, place = row["at"] or "", row["offset"]
+                yield Hit(place, at, row["role"], snippet, tools, mark, passage, _file_of(row))
                 count += 1
             if count >= most:
                 return
@@ -230,7 +235,7 @@ class Finder:
         return FoundSession(
             session_id=first["session"],
             source=first["source"],
-            path=first["path"] + (f"#{first['key']}" if first["key"] else ""),
+            path=_file_of(first),
             title=first["title"] or "",
             cwd=first["cwd"] or "",
             model=first["model"] or "",
@@ -245,6 +250,11 @@ class Finder:
             return max(0.0, float((self._today - date.fromisoformat(at[:10])).days))
         except ValueError:
             return 365.0
+
+
+def _file_of(row: sqlite3.Row) -> str:
+    """The file of a line, with the name of the session in it where it holds several."""
+    return f"{row['path']}#{row['key']}" if row["key"] else str(row["path"])
 
 
 def _says(said: LineText, literals: tuple[str, ...]) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
+from agent_tui.core.summary import OURS
 from agent_tui.core.tree import Fork
 from agent_tui.history.found_record import NOT_HERE, FoundLine, find_record
 from agent_tui.ui.flows.file_acts import open_file
@@ -15,6 +16,7 @@ from agent_tui.ui.flows.wide_folder import ask_for_wide_folder
 
 if TYPE_CHECKING:
     from agent_tui.core.summary import SessionSummary
+    from agent_tui.library.search.finding import FoundSession
     from agent_tui.runtime.engine import Engine
     from agent_tui.ui.conversation.conversation import Conversation
 
@@ -80,9 +82,20 @@ async def _search_for(chat: Conversation, argument: str) -> bool:
     if chosen is None:
         return False
     found, hit = chosen
-    line = FoundLine(hit.at, hit.snippet, hit.mark) if hit else None
-    await _open_at(chat, found.session_id if found.is_live else "", Path(found.path), line)
+    if hit is None:
+        await _open_at(chat, found.session_id if found.is_live else "", Path(found.path), None)
+        return True
+    line = FoundLine(hit.at, hit.snippet, hit.mark)
+    if _is_open(chat, found) and await _show_line(chat, line):
+        return True  # it was found in an older log, and is in the conversation again
+    live_id = found.session_id if found.has_live(hit) else ""
+    await _open_at(chat, live_id, Path(hit.path), line)
     return True
+
+
+def _is_open(chat: Conversation, found: FoundSession) -> bool:
+    session = chat.session
+    return session is not None and (found.source, found.session_id) == (OURS, session.session_id)
 
 
 async def explain_line(chat: Conversation, argument: str) -> None:
@@ -104,23 +117,23 @@ async def _open_at(chat: Conversation, live_id: str, path: Path, line: FoundLine
     if live_id:
         if chat.session is None or live_id != chat.session.session_id:
             await choose_session(chat, live_id)
-        if line is not None:
-            await _show_line(chat, line)
+        if line is not None and not await _show_line(chat, line):
+            chat.notices.hint(NOT_HERE)
     else:
         await open_file(chat, path, line)
 
 
-async def _show_line(chat: Conversation, line: FoundLine) -> None:
-    """Bring a line of the open session into view."""
+async def _show_line(chat: Conversation, line: FoundLine) -> bool:
+    """Bring a line of the open session into view; False where it is not on its branch."""
     records = chat.holder.require_session().view.shown_records
     place = await asyncio.to_thread(find_record, records, line)
     if place is None:
-        chat.notices.hint(NOT_HERE)
-        return
+        return False
     chat.timeline.focus()
     chat.timeline.call_after_refresh(
         chat.timeline.show_match, place, line.mark
     )  # it has a size then
+    return True
 
 
 async def show_statistics(chat: Conversation, _argument: str) -> None:
