@@ -25,6 +25,7 @@ from agent_tui.ui.blocks import (
     ShellBlock,
     UserBlock,
 )
+from agent_tui.ui.widgets.timeline import open_answer
 from agent_tui.ui.widgets.timeline.block_view import BlockView
 from agent_tui.ui.widgets.timeline.timeline import Timeline
 from tests.ui.timeline_stage import TimelineStage, conversation, numbered
@@ -276,6 +277,23 @@ async def test_a_resize_keeps_the_words_of_a_long_block_at_the_top() -> None:
         await pilot.resize_terminal(50, 20)
         await pilot.pause()
         assert abs(int(app.text.split("part ")[1].split()[0]) - seen) <= 2
+
+
+async def test_a_resize_keeps_the_reader_within_an_answer_that_takes_more_than_a_frame(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(open_answer, "_FRAME_SECONDS", 0.0)
+    app = TimelineStage(numbered(3))
+    async with app.run_test(size=(100, 20)) as pilot:
+        app.timeline.stream_text("\n\n".join(f"part {n} " + "and on " * 16 for n in range(90)))
+        await until(pilot, lambda: "part 89" in app.text)
+        app.timeline.place((len(app.timeline._blocks) - 1, 180))
+        await pilot.pause()
+        seen = int(app.text.split("part ")[1].split()[0])
+        for width in (50, 100):
+            await pilot.resize_terminal(width, 20)
+            await pilot.pause()
+            assert abs(int(app.text.split("part ")[1].split()[0]) - seen) <= 2
 
 
 async def test_every_row_is_whole_before_a_wider_window_is_laid_out(

@@ -152,7 +152,8 @@ class BlockView(ThumbScrollView):
         room = max(_NARROWEST, self._column - GUTTER - MARGIN_RIGHT)
         pictures = self._pictures if has_colours(self.app) else None
         canvas = Canvas(room, self._palette, self._languages, pictures)
-        self._reading.draw_anew(lambda: self._blocks.draw_on(canvas, self._column))
+        whole = self._reading.is_in_open  # or the place would be one of the rows that are there
+        self._reading.draw_anew(lambda: self._blocks.draw_on(canvas, self._column, whole=whole))
         self.show_change()
 
     def _tell_textual(self) -> None:

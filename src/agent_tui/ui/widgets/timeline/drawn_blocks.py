@@ -83,10 +83,13 @@ class DrawnBlocks(ABC):
         """Whether an index is that of the answer being written: the last one."""
         return self.answer is not None and index == len(self) - 1
 
-    def draw_on(self, canvas: Canvas, width: int) -> None:
-        """Draw for another width or in other colours from now on."""
+    def draw_on(self, canvas: Canvas, width: int, *, whole: bool = False) -> None:
+        """Draw for another width or in other colours from now on.
+
+        ``whole``: with all rows that the open answer has, though that may take longer than a frame.
+        """
         self._canvas, self._width = canvas, width
-        self._lay_out()
+        self._lay_out(whole=whole)
 
     def redraw(self) -> None:
         """Draw everything again; it takes the same rows."""
@@ -244,7 +247,7 @@ class DrawnBlocks(ABC):
         self.heights.set_exact(index, 0)
         self.heights.set_exact(index, len(self.rows(index)))
 
-    def _lay_out(self) -> None:
+    def _lay_out(self, *, whole: bool = False) -> None:
         self._cache.clear()
         self._rough.clear()
         count = len(self)
@@ -253,7 +256,7 @@ class DrawnBlocks(ABC):
         guess = sum(sample) / len(sample) if sample else 1.0
         self.heights = Heights(count, self._estimate, guess)
         if self.answer is not None and self._canvas is not None:
-            self.answer.place(self._canvas, self._width)
+            self.answer.place(self._canvas, self._width, whole=whole)
             self.measure_open()
 
 

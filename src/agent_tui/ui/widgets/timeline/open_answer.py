@@ -90,8 +90,8 @@ class OpenAnswer:
         seconds = round(self._thought_seconds)
         return AssistantBlock(text, self._whole_thinking(), thought_seconds=seconds)
 
-    def place(self, canvas: Canvas, width: int) -> None:
-        """Draw on this canvas from now on, starting over."""
+    def place(self, canvas: Canvas, width: int, *, whole: bool = False) -> None:
+        """Draw on this canvas from now on, starting over; ``whole``: all of it before returning."""
         self._canvas, self._width = canvas, width
         self._writer = MarkdownWriter(canvas)
         self._fed = self._final_lines = self._final_drawn = 0
@@ -99,6 +99,8 @@ class OpenAnswer:
         self._skipped = False
         self.rows = []
         self._changed = True
+        if whole and self._text and self._length <= MOST_CHARS:
+            self._feed(float("inf"))
         self.advance()
 
     def advance(self) -> bool:

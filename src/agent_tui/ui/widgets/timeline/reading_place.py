@@ -44,6 +44,11 @@ class ReadingPlace:
         later = range(index + 1, len(self._blocks))
         return all(not self._blocks.height(block) for block in later)
 
+    @property
+    def is_in_open(self) -> bool:
+        """Whether the reader has stopped within the answer that is being written."""
+        return not self.follows and self._blocks.is_open(self._place[0])
+
     def go_to(self, place: Place, height: int) -> None:
         """Move to a place; if the end comes into view there, it is followed.
 
