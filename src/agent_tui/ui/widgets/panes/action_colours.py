@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 
 from textual.color import Color
 from textual.content import Content
@@ -66,11 +67,8 @@ def _join_rows(rows: Sequence[FoldedRow]) -> list[list[FoldedRow]]:
 
 
 def _fold_again(rows: Sequence[FoldedRow], spans: Line) -> Iterator[Line]:
-    start = 0
-    for row in rows:
-        end = start + len(row.text)
-        yield slice_spans(spans, start, end)
-        start = end
+    ends = list(accumulate((len(row.text) for row in rows), initial=0))
+    return slice_spans(spans, pairwise(ends))
 
 
 def lay_diff_row(lead: Content, row: FoldedRow, text: Content, width: int) -> Content:
