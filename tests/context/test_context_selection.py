@@ -121,8 +121,12 @@ def test_reminders_and_empty_answers_are_dropped() -> None:
 
 
 def test_nothing_to_compact_is_said_in_words() -> None:
-    with pytest.raises(CompactionError, match="Nothing to compact: 2 messages, all would be"):
-        settle([user("hello"), AssistantMessage("hi")], "last-messages")
+    messages = [user("hello"), AssistantMessage("hi")]
+    told = "Nothing to compact: 2 messages, all would be kept. Continue"
+    with pytest.raises(CompactionError, match=f"{told} the conversation first."):
+        settle(messages, "last-messages")
+    with pytest.raises(CompactionError, match=f"{told}, or unpin some."):
+        select(Room(messages, [1, 1], 100), (), {0, 1})
 
 
 def test_shares_keep_the_newest_tokens_and_recent_tokens_a_fixed_amount() -> None:

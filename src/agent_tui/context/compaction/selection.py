@@ -98,10 +98,9 @@ def select(room: Room, kept: Collection[int], pins: Collection[int] = ()) -> Sel
     stays -= dropped
     gone = set(range(len(messages))) - stays - dropped
     if not any(not is_summary(messages[index]) for index in gone):
-        raise CompactionError(
-            f"Nothing to compact: {format_count(len(messages), 'message')}, all would be kept. "
-            "Continue, or unpin some."
-        )
+        way = "Continue, or unpin some." if pinned else "Continue the conversation first."
+        count = format_count(len(messages), "message")
+        raise CompactionError(f"Nothing to compact: {count}, all would be kept. {way}")
     return Selection(tuple(sorted(stays)), tuple(sorted(gone)), tuple(sorted(dropped)))
 
 
