@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from agent_tui.ui.blocks import AssistantBlock, LabelBlock, ToolBlock, UserBlock, plain_text
+from agent_tui.ui.blocks import (
+    AssistantBlock,
+    LabelBlock,
+    ShellBlock,
+    ToolBlock,
+    UserBlock,
+    plain_text,
+)
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import ChoiceScreen
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
@@ -17,6 +24,7 @@ from agent_tui.ui.screens.time.changes import ChangesScreen
 from agent_tui.ui.screens.time.revert_files import RevertFilesScreen
 from agent_tui.ui.screens.time.revert_preview import RevertPreviewScreen
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from tests.ui.stage import shown
 from tests.ui.test_chat_acts import Desk, desk
 
@@ -75,6 +83,18 @@ async def test_a_prompt_is_quoted_read_reverted_to_and_labelled(
         await here.until(lambda: isinstance(here.app.screen, screens))
         await here.pilot.press("y")
         await here.until(lambda: here.prompts == ["one thing"])
+
+
+async def test_of_a_long_output_the_reader_shows_more_than_the_log_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        here.chat.prompt_box.post_message(PromptBox.Submitted("seq 30000", shell=True))
+        await here.until(lambda: "30,000 lines" in shown(here.app))
+        await here.until(lambda: not here.chat.runner.is_busy)
+        await open_menu(here, ShellBlock)
+        await choose(here, "view")
+        await here.until(lambda: "30,002 lines" in shown(here.app))
 
 
 async def test_a_branch_from_a_prompt_keeps_what_followed(

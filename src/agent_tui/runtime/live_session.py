@@ -75,10 +75,10 @@ class LiveSession:
         self.wide_folder: Path | None = None
 
     @property
-    def pictures_folder(self) -> Path | None:
-        """Where pasted pictures are kept, and go with the session; None before it is kept."""
+    def kept_in(self) -> Path | None:
+        """The folder of its log, and of all that goes with it; None before it is kept."""
         is_kept = self._log.on_disk and not self.view.is_empty
-        return self._log.folder / "pasted" if is_kept else None
+        return self._log.folder if is_kept else None
 
     # What the first answer does not need is loaded when it is first used.
 

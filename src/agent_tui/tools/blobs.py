@@ -13,6 +13,9 @@ from typing import BinaryIO
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import ToolError
 
+BLOBS = "blobs"
+"""The folder beside a log where they are kept."""
+
 SCHEME = "blob:"
 LARGEST_BLOB_BYTES = 10_000_000
 """What comes behind so many bytes of one output is not kept."""

@@ -42,7 +42,7 @@ from agent_tui.sessions.session_log import SessionLog
 from agent_tui.sessions.store import Durability
 from agent_tui.tools.background_command import STARTED_MARK, EndedCommands, pick_command_messages
 from agent_tui.tools.base import AnyTool, FileMemory, ToolContext
-from agent_tui.tools.blobs import BlobFolder
+from agent_tui.tools.blobs import BLOBS, BlobFolder
 from agent_tui.tools.catalogue import builtin_tools
 from agent_tui.tools.present_plan import PresentPlan
 from agent_tui.tools.running_commands import RunningCommands
@@ -157,7 +157,7 @@ class SessionBuilder:
                 self._settings.commands.output_characters,
                 confinement=confinement_of(self._settings),
                 commands=commands,
-                blobs=BlobFolder(log.folder / "blobs") if log.on_disk else None,
+                blobs=BlobFolder(log.folder / BLOBS) if log.on_disk else None,
             ),
             watch,
             spawner=subagents.spawner if subagents else None,

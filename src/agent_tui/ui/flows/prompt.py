@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.format import format_count
 from agent_tui.core.messages import MediaPart
+from agent_tui.core.shell import find_left_out
 from agent_tui.core.text import first_line
 from agent_tui.resources import prompt
 from agent_tui.ui.commands.table import name_keys
@@ -114,6 +115,10 @@ async def view_block(
         return
     from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 
+    if chat.session is not None and find_left_out(text)[1] and (folder := chat.session.kept_in):
+        from agent_tui.runtime.files.kept_output import put_back
+
+        text = await asyncio.to_thread(put_back, text, folder)
     lines = format_count(text.count("\n") + 1, "line")
     reader = ReaderScreen("Message", lines, text, find=find, markdown=markdown)
     await chat.app.push_screen_wait(reader)
@@ -130,8 +135,8 @@ async def paste_picture(chat: Conversation, _argument: str) -> None:
     from agent_tui.runtime.machine.clipboard import save_clipboard_picture
 
     try:
-        folder = chat.session.pictures_folder if chat.session is not None else None
-        path = await asyncio.to_thread(save_clipboard_picture, folder)
+        folder = chat.session.kept_in if chat.session is not None else None
+        path = await asyncio.to_thread(save_clipboard_picture, folder and folder / "pasted")
     except AgentTuiError as error:
         chat.notices.hint(str(error))
         return

@@ -72,7 +72,7 @@ def draw_output(
     hidden += _left_out_between(text, len(head), len(tail))
     told = f"… {format_count(hidden, 'line')}"
     if expanded:
-        told += " not shown: open it full screen to read all"
+        told += " not shown: open it full screen"
     note: Line = [Segment("…" if is_growing else told, canvas.palette.faint)]
     return _joined(head, [*tail, [note]])
 
