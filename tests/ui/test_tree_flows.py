@@ -235,6 +235,8 @@ async def test_a_label_is_given_in_the_tree_and_undo_stays_there(
         assert rows.row is not None
         await t.press("l")
         await until(t.pilot, lambda: isinstance(t.app.screen, AskLineScreen))
+        await until(t.pilot, lambda: "Label of \u201cone thing\u201d" in shown(t.app))
+        assert "remove the label" not in shown(t.app)
         await t.press("h", "e", "r", "e", "enter")
         await until(t.pilot, lambda: isinstance(t.app.screen, TreeScreen))
         rows = t.app.screen.query_one(TreeRows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
 from agent_tui.core.format import format_count
+from agent_tui.core.text import first_line
 from agent_tui.ui.flows.browsing import Browser
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.screens.time.tree import TreeChoice
+
+_NAMED = 40
+"""Characters of what is labelled in the title of the question."""
 
 
 class SessionActs:
@@ -97,9 +101,13 @@ class SessionActs:
         await show_fork(self._chat, engine, fork)
 
     async def _label(self, tree: SessionTree, row: TreeRow) -> None:
+        from agent_tui.history.tree.record_words import describe_record
         from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 
-        screen = AskLineScreen("Label", "Leave empty to remove the label.", row.label)
+        record = (await tree.describe([row.place])).get(row.place)
+        of = f" of \u201c{first_line(describe_record(record), _NAMED)}\u201d" if record else ""
+        note = "Leave empty to remove the label." if row.label else ""
+        screen = AskLineScreen(f"Label{of}", note, row.label)
         label = await self._chat.app.push_screen_wait(screen)
         if label is not None and label.strip() != row.label:
             entry, archived = tree.entry_id(row), tree.label_of(row)

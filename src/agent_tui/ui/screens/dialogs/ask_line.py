@@ -48,7 +48,8 @@ class AskLineScreen(Popup[str]):
             line = LineInput(value=self._value)
             line.password = self._password
             yield line
-            yield Static(Content.styled(self._note, "$muted"))
+            if self._note:
+                yield Static(Content.styled(self._note, "$muted"))
 
     @on(LineInput.Submitted)
     def _take(self, event: LineInput.Submitted) -> None:

@@ -215,6 +215,4 @@ def _count_all(noun: str, names: Sequence[str]) -> str:
 def _draw_facts(row: TreeRow, record: Record | None) -> Content:
     tokens = format_tokens(row.tokens) if row.tokens else ""
     age = format_age(record.stamp.at) if record is not None else ""
-    if len(age) > _AGE_WIDTH:
-        age = age.partition(" ")[2]  # the month of another year will do
     return Content.styled(f"{tokens:>7}{age:>{_AGE_WIDTH}} ", "$faint")
