@@ -9,8 +9,11 @@ import pytest
 from agent_tui.ui.conversation import second_press
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.screens.dialogs.help import HelpScreen
+from agent_tui.ui.screens.dialogs.palette import PaletteScreen
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.screens.time.checkpoints import CheckpointsScreen
+from agent_tui.ui.widgets.bars.key_hints import KeyHints
+from agent_tui.ui.widgets.lists.definitions import Definitions
 from agent_tui.ui.widgets.prompt.find_bar import FindBar
 from tests.ui.test_chat_acts import Desk, desk
 from tests.waiting import settle
@@ -87,6 +90,43 @@ async def test_esc_closes_the_line_that_finds_though_the_keys_left_it(
         await here.until(lambda: not bar.display)
         await here.pilot.press("escape", "escape")
         assert await at_rest(here)
+
+
+async def test_ctrl_c_says_what_the_next_one_does_wherever_it_is_pressed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watch: Watch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.pilot.press("f1")
+        await here.until(lambda: isinstance(here.app.screen, HelpScreen))
+        await here.pilot.press("ctrl+c")
+        hints = here.app.screen.query_one(KeyHints)
+        await here.until(lambda: "Press Ctrl+C again" in str(hints.render()))
+        watch.seconds += 5
+        await here.pilot.press("escape", "ctrl+p")
+        await here.until(lambda: isinstance(here.app.screen, PaletteScreen))
+        await here.pilot.press("ctrl+c")
+        await here.until(lambda: "Press Ctrl+C again" in here.chat.status.notice)
+
+
+async def test_help_tells_first_the_keys_of_what_has_the_focus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        for focus, first, second in (
+            (here.chat.prompt_box.focus, "While writing", "In the conversation"),
+            (here.chat.timeline.focus, "In the conversation", "While writing"),
+        ):
+            focus()
+            await here.pilot.press("f1")
+            await here.until(lambda: isinstance(here.app.screen, HelpScreen))
+            keys = here.app.screen.query_one("#help-keys", Definitions)
+            told = str(keys.render())
+            assert told.index(first) < told.index(second)
+            for key in ("\u2193, j", "[", "Home, g", "End, G", "Space"):
+                assert key in told
+            await here.pilot.press("escape")
+            await here.until(lambda: here.app.screen is here.app.chat_screen)
 
 
 async def test_two_esc_from_rest_go_back_in_time(

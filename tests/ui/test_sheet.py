@@ -123,6 +123,16 @@ async def test_in_a_low_window_a_long_action_leaves_the_line_of_state_in_view(
         assert " ask " in here.rows[-1]
 
 
+async def test_ctrl_c_says_in_the_frame_of_a_question_what_the_next_one_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with place(tmp_path, monkeypatch, (80, 24)) as here:
+        here.app.chat.requests.approve(edit(lines=3), is_own=True)
+        await here.until_fitted()
+        here.app.notify("Press Ctrl+C again to quit.")
+        await until(here.pilot, lambda: any("Press Ctrl+C again" in row for row in here.rows))
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_reason_and_the_mode_can_be_read_while_an_action_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]

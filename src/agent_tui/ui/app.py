@@ -295,7 +295,7 @@ class AgentTui(KeysInOrder[int], CopyingApp[int], ThemedApp[int]):
         if self._second_ctrl_c.press():
             await self.leave()
         else:
-            self.chat.notices.hint("Press Ctrl+C again to quit.")
+            self.notify("Press Ctrl+C again to quit.")
 
     def _clear_or_interrupt(self, chat: Conversation) -> bool:
         """Clear the prompt, pop its queue, or interrupt what runs; False if none applies."""
@@ -319,18 +319,9 @@ class AgentTui(KeysInOrder[int], CopyingApp[int], ThemedApp[int]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a sentence where this screen shows its notices: no toast ever covers the prompt."""
-        screen = self.screen
+        """Show a sentence where the screen in view shows its notices: never over the prompt."""
         self._told = message, time.monotonic()
-        if isinstance(screen, ChatScreen):
-            screen.chat.notices.hint(message)
-            return
-        from agent_tui.ui.screens.dialogs.panel import Panel
-
-        if isinstance(screen, Panel):
-            screen.tell(message, is_error=severity == "error")
-        else:
-            super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+        any(_tell(each, message, is_error=severity == "error") for each in self.screen_stack[::-1])
 
     @property
     def just_told(self) -> str:
@@ -358,6 +349,23 @@ class AgentTui(KeysInOrder[int], CopyingApp[int], ThemedApp[int]):
             trouble = f"agent-tui could not close properly: {_reason(error)}."
             code, farewell = 1, clean(f"{farewell}\n{trouble}".lstrip())
         self.exit(code, return_code=code, message=farewell or None)
+
+
+def _tell(screen: Screen[Any], message: str, *, is_error: bool) -> bool:
+    """Show a sentence on a screen; False on a popup, below which another stays in view."""
+    from agent_tui.ui.screens.dialogs.panel import Panel
+    from agent_tui.ui.screens.dialogs.sheet import Sheet
+
+    match screen:
+        case ChatScreen():
+            screen.chat.notices.hint(message)
+        case Panel():
+            screen.tell(message, is_error=is_error)
+        case Sheet():
+            screen.tell(message)
+        case _:
+            return False
+    return True
 
 
 def _reason(error: Exception) -> str:

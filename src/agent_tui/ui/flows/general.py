@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 async def show_help(chat: Conversation, _argument: str) -> None:
-    """Show keys and commands."""
+    """Show keys and commands, first those of what has the focus."""
     from agent_tui.ui.screens.dialogs.help import HelpScreen
+    from agent_tui.ui.screens.dialogs.keys import describe_keys
 
-    await chat.app.push_screen_wait(HelpScreen())
+    keys = list(describe_keys(chat.screen, chat.timeline))
+    await chat.app.push_screen_wait(HelpScreen(keys, is_walking=chat.timeline.has_focus))
 
 
 async def show_palette(chat: Conversation, _argument: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
@@ -45,11 +46,21 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
 
 
 class HelpScreen(Panel[None]):
-    """What can be done, and how; scrolls with the arrow keys."""
+    """What can be done, and how; scrolls with the arrow keys.
+
+    Args:
+        walking: the keys of the conversation.
+        is_walking: whether it has the focus; its keys are then told first.
+    """
 
     DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [*PANEL_SHEETS, stylesheet("screens/help.tcss")]
     AUTO_FOCUS = "#help"
+
+    def __init__(self, walking: Sequence[Definition] = (), *, is_walking: bool = False) -> None:
+        super().__init__()
+        self._walking = walking
+        self._is_walking = is_walking
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -64,6 +75,24 @@ class HelpScreen(Panel[None]):
         self.show_heading("Help")
 
     def _describe(self) -> Iterator[Definition]:
+        parts = [list(self._describe_writing()), list(self._describe_walking())]
+        for part in reversed(parts) if self._is_walking else parts:
+            yield from [*part, Definition("")] if part else []
+        for place, group in enumerate(dict.fromkeys(command.group for command in COMMANDS)):
+            if place:
+                yield Definition("")
+            yield Definition(group)
+            for command in COMMANDS:
+                if command.group == group and command.slash:
+                    yield Definition(command.usage, command.help, key_label(self.app, command))
+
+    def _describe_walking(self) -> Iterator[Definition]:
+        if self._walking:
+            yield Definition("In the conversation")
+        for each in self._walking:
+            yield replace(each, aside="")
+
+    def _describe_writing(self) -> Iterator[Definition]:
         yield Definition("While writing")
         for key, text in TYPING_KEYS:
             if shown := name_keys_of_hint(self.app, key):
@@ -71,9 +100,3 @@ class HelpScreen(Panel[None]):
         for command in COMMANDS:
             if not command.slash:
                 yield Definition(key_label(self.app, command), command.help)
-        for group in dict.fromkeys(command.group for command in COMMANDS):
-            yield Definition("")
-            yield Definition(group)
-            for command in COMMANDS:
-                if command.group == group and command.slash:
-                    yield Definition(command.usage, command.help, key_label(self.app, command))

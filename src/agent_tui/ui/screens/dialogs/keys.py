@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +24,7 @@ from agent_tui.ui.widgets.lists.definitions import Definition, Definitions
 _EVERYWHERE = ("Scroll", "Page Left", "Page Right", "Cursor ")
 """How the words of bindings begin that every scrolled area and every text field has."""
 _OWN_KEYS = "A key with a name in the last column can be changed in config.toml under [keys]"
+_CAPITAL = re.compile(r"shift\+[a-z]")
 _FRAME_ROWS, _LOW_FRAME_ROWS = 8, 2
 _SHORT = 16
 """Up to this length the words of keys are padded, so that their names stand in a column."""
@@ -67,36 +69,42 @@ class KeysScreen(Popup[None]):
         self.query_one(VerticalScroll).styles.max_height = max(1, self.room.height - around)
 
 
-def describe_keys(screen: Screen[Any]) -> Iterator[Definition]:
-    """Each key that works on the screen, with what it does; those of the focus last."""
-    seen: set[str] = set()
-    places: Iterable[DOMNode | None] = (screen, screen.focused)
-    for place in places:
+def describe_keys(screen: Screen[Any], *places: DOMNode) -> Iterator[Definition]:
+    """All keys that work in some places of a screen, with what each action of theirs does.
+
+    Without places one for each action of the whole screen, and of what has the focus there.
+    """
+    actions: dict[str, list[Binding]] = {}
+    for place in places or (screen, screen.focused):
         if place is None:
             continue
         bindings_of_place = place._bindings.copy()
         bindings_of_place.apply_keymap(screen.app._keymap)
+        of_place: dict[str, list[Binding]] = {}
         for bindings in bindings_of_place.key_to_bindings.values():
             for binding in bindings:
-                words = binding.description
-                is_ours = (
-                    binding.key != NO_KEY
-                    and "." not in binding.action
-                    and words
-                    and not words.startswith(_EVERYWHERE)
-                )
-                if (
-                    not is_ours
-                    or binding.key == NO_KEY
-                    or binding.action in seen
-                    or not _is_answered(place, binding)
-                ):
-                    continue
-                seen.add(binding.action)
-                name = (binding.id or "").removeprefix("command.")
-                known_as = f"  {name}" if name else ""
-                meaning = f"{words[0].upper()}{words[1:]}"
-                yield Definition(_key(screen, binding), meaning, aside=known_as)
+                if _is_told(binding) and _is_answered(place, binding):
+                    of_place.setdefault(binding.action, []).append(binding)
+        for action, keys in of_place.items():
+            actions.setdefault(action, keys)
+    for keys in actions.values():
+        name = (keys[0].id or "").removeprefix("command.")
+        known_as = f"  {name}" if name else ""
+        words = keys[0].description
+        meaning = f"{words[0].upper()}{words[1:]}"
+        yield Definition(_spell(screen, keys if places else keys[:1]), meaning, aside=known_as)
+
+
+def _is_told(binding: Binding) -> bool:
+    words = binding.description
+    is_ours = "." not in binding.action and words and not words.startswith(_EVERYWHERE)
+    return binding.key != NO_KEY and bool(is_ours)
+
+
+def _spell(screen: Screen[Any], bindings: Sequence[Binding]) -> str:
+    """All keys of one action; a capital is named once, however a terminal reports it."""
+    named = [each for each in bindings if not _CAPITAL.fullmatch(each.key)] or bindings
+    return ", ".join(dict.fromkeys(_key(screen, each) for each in named))
 
 
 def _is_answered(place: DOMNode, binding: Binding) -> bool:

@@ -176,7 +176,11 @@ class Sheet(ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
     def action_change_mode(self) -> None:
         """Change the approval mode; what is asked now still needs its answer."""
         if told := self._above.change_mode():
-            self.query_one(SheetFrame).border_subtitle = Content(told)
+            self.tell(told)
+
+    def tell(self, sentence: str) -> None:
+        """Show a sentence in place of the key hints."""
+        self.query_one(SheetFrame).border_subtitle = Content(sentence)
 
     def action_page(self, step: int) -> None:
         """Scroll the conversation above and the question itself, as if they were one text."""
