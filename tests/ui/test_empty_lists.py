@@ -101,7 +101,7 @@ async def test_the_filter_of_the_sessions_takes_their_letters_and_hints_say_so()
         await settle(pilot, workers=True)
         assert app.text.splitlines()[-1].strip() == (
             "Enter open  n new  / filter  t search text  r rename  d delete  Space mark"
-            "  ? keys  Esc back"
+            "  g by project  ? keys  Esc back"
         )
         await pilot.press("slash", *"prompt")
         hints = "Tab list  Enter open  Esc back"

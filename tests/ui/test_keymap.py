@@ -159,6 +159,7 @@ async def test_a_key_of_the_settings_works_and_is_shown(
 ) -> None:
     choose_keys(tmp_path, 'tree = "f12"\nhelp = "alt+h"\nnew = "f3"\n')
     async with desk(tmp_path, monkeypatch) as here:
+        await here.until(lambda: any(isinstance(each, NoticeBlock) for each in here.shown))
         notices = [each.text for each in here.shown if isinstance(each, NoticeBlock)]
         trouble = "config.toml:4: keys.new is f3, which is the key of revert"
         assert [trouble in each for each in notices] == [True]

@@ -17,7 +17,13 @@ from agent_tui.history.exchanges import Exchange
 from agent_tui.ui.screens.dialogs.keys import describe_keys
 from agent_tui.ui.screens.sessions import session_table
 from agent_tui.ui.screens.sessions.session_columns import stretches
-from agent_tui.ui.screens.sessions.session_filter import Listed, Shown, arrange, filter_sessions
+from agent_tui.ui.screens.sessions.session_filter import (
+    Grouping,
+    Listed,
+    Shown,
+    arrange,
+    filter_sessions,
+)
 from agent_tui.ui.screens.sessions.session_list import SessionListScreen
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.session_preview import SessionPreview
@@ -360,9 +366,9 @@ async def test_fifty_thousand_sessions_are_filtered_beside_the_keys(
         assert rows(app).cursor == rows(app).count - 1 >= 49_999
         threads: list[threading.Thread] = []
 
-        def watched(listed: Listed, typed: str) -> Shown:
+        def watched(listed: Listed, typed: str, grouping: Grouping) -> Shown:
             threads.append(threading.current_thread())
-            return filter_sessions(listed, typed)
+            return filter_sessions(listed, typed, grouping)
 
         monkeypatch.setattr(session_table, "filter_sessions", watched)
         await pilot.press("slash", *"on 49999")
@@ -395,6 +401,33 @@ def test_where_all_matches_are_of_one_kind_they_stand_by_age() -> None:
     lately = replace(summary(1, "Tide"), updated_at=datetime.now(UTC).isoformat())
     shown = filter_sessions(arrange([summary(2, "Tide table"), lately]), "tide")
     assert shown.groups == [("Today", 0), ("Earlier", 1)]
+
+
+def test_groups_of_projects_and_agents_stand_by_their_first_session() -> None:
+    found = arrange([*THREE, foreign(9)])
+    shown = filter_sessions(found, "", "project")
+    assert [each.session_id for each in shown.sessions] == ["s9", "s2", "s1", "s3"]
+    assert shown.groups == [("/home/me/project", 0), ("/srv/website", 3)]
+    shown = filter_sessions(found, "session 3", "agent")
+    assert shown.groups == [("agent-tui", 0)]
+    shown = filter_sessions(found, "", "agent")
+    assert shown.groups == [("codex", 0), ("agent-tui", 1)]
+    assert [each.session_id for each in shown.sessions] == ["s9", "s3", "s2", "s1"]
+
+
+async def test_g_groups_by_project_then_by_agent_and_the_cursor_stays() -> None:
+    screen = SessionListScreen(Sessions(*THREE), others=Others(foreign(9)))
+    async with (app := Stage(screen=screen)).run_test(size=(140, 30)) as pilot:
+        await settle(pilot, workers=True)
+        await pilot.press("end")
+        for hint, head in (("by project", "/srv/website"), ("by agent", "codex"), ("by time", "")):
+            assert f"g {hint}" in app.text
+            await pilot.press("g")
+            await settle(pilot, workers=True)
+            assert head in app.text
+            assert screen._highlighted is not None
+            assert screen._highlighted.session_id == "s1"
+        assert "g by project" in app.text
 
 
 def test_what_only_happens_to_hold_the_letters_is_not_similar() -> None:

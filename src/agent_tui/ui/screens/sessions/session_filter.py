@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, chain
+from operator import attrgetter
+from typing import Literal, TypeAlias
 
 from agent_tui.core.summary import SessionSummary
-from agent_tui.core.text import find_letters
+from agent_tui.core.text import find_letters, reveal
 from agent_tui.ui.screens.sessions.session_columns import id_of, stretches
 
+Grouping: TypeAlias = Literal["time", "project", "agent"]
+"""What the sessions of a group have in common."""
 _ENOUGH = 50
 """So many that fit as typed, and nobody looks for what is only similar."""
 _REACH = 3
@@ -69,15 +74,16 @@ def arrange(found: Sequence[SessionSummary]) -> Listed:
     return Listed(ordered, names, texts)
 
 
-def filter_sessions(listed: Listed, typed: str) -> Shown:
+def filter_sessions(listed: Listed, typed: str, grouping: Grouping = "time") -> Shown:
     """The sessions that fit what was typed, best first; takes a while, as ``arrange`` does.
 
     First those whose title or project holds every word, then those of which something else does,
     then, where few fit, those where letters were left out; the last used of a group first.
+    Groups of projects and of agents stand in the order of the first session of each.
     """
     words = typed.lower().split()
     if not words:
-        return _show(listed.sessions, list(stretches(listed.sessions)))
+        return _show(*_grouped(listed.sessions, grouping))
     fitting = _hold(words, listed.texts, range(len(listed.texts)))
     named = _hold(words, listed.names, fitting)
     known = set(named)
@@ -88,14 +94,29 @@ def filter_sessions(listed: Listed, typed: str) -> Shown:
         "Similar": similar,
     }
     sessions = [listed.sessions[place] for tier in tiers.values() for place in tier]
-    if not similar and len(named) in (0, len(sessions)):
-        return _show(sessions, list(stretches(sessions)))
+    if grouping != "time" or (not similar and len(named) in (0, len(sessions))):
+        return _show(*_grouped(sessions, grouping))
     first, groups = 0, list[tuple[str, int]]()
     for name, tier in tiers.items():
         if tier:
             groups.append((name, first))
         first += len(tier)
     return _show(sessions, groups)
+
+
+def _grouped(
+    sessions: Sequence[SessionSummary], grouping: Grouping
+) -> tuple[Sequence[SessionSummary], list[tuple[str, int]]]:
+    """The sessions with those of a group together, and where each group begins."""
+    if grouping == "time":
+        return sessions, list(stretches(sessions))
+    name_of = attrgetter("cwd" if grouping == "project" else "source")
+    of_group: dict[str, list[SessionSummary]] = {}
+    for each in sessions:
+        of_group.setdefault(name_of(each), []).append(each)
+    starts = accumulate(map(len, of_group.values()), initial=0)
+    groups = [(reveal(name), start) for name, start in zip(of_group, starts, strict=False)]
+    return list(chain.from_iterable(of_group.values())), groups
 
 
 def _hold(words: Sequence[str], texts: Sequence[str], places: Sequence[int]) -> Sequence[int]:

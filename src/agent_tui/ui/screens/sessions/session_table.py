@@ -20,6 +20,7 @@ from agent_tui.ui.commands.table import name_keys_of_hint
 from agent_tui.ui.screens.dialogs.panel import Panel
 from agent_tui.ui.screens.sessions.session_columns import SessionColumns, id_of
 from agent_tui.ui.screens.sessions.session_filter import (
+    Grouping,
     Listed,
     Shown,
     arrange,
@@ -90,7 +91,8 @@ class SessionTable(Panel[SessionChoice]):
         self._previewed: SessionSummary | None = None
         self._all = Listed()
         self._shown = Shown()
-        self._shown_for = self._all, ""
+        self._grouping: Grouping = "time"
+        self._shown_for: tuple[Listed, str, Grouping] = (self._all, "", "time")
         self._filtering = asyncio.Lock()
         self._filter = LineInput("Filter by title, project or first prompt", id="session-filter")
         self._rows = GroupedRows(self._columns.draw, id="session-rows", empty=Content(""))
@@ -179,6 +181,19 @@ class SessionTable(Panel[SessionChoice]):
         self.refresh_bindings()
         await self._show_all()
 
+    async def action_group(self, grouping: Grouping) -> None:
+        """Put the sessions of a time, a project or an agent together."""
+        self._grouping = grouping
+        await self._refilter()
+        self.refresh_bindings()
+
+    @property
+    def _next_grouping(self) -> Grouping:
+        if self._grouping == "time":
+            return "project"
+        is_mixed = self._grouping == "project" and len(self._shown.agents) > 1
+        return "agent" if is_mixed else "time"
+
     def has_rows(self) -> bool:
         return bool(self._shown.sessions)
 
@@ -186,6 +201,8 @@ class SessionTable(Panel[SessionChoice]):
         if action == "show_agents":  # the hint says what the key does next
             is_next = parameters != (("ours" if self._only_ours else "all"),)
             return bool(self._theirs) and is_next
+        if action == "group":
+            return self.has_rows() and parameters == (self._next_grouping,)
         if action == "filter":
             return bool(self._all.sessions)
         return super().check_action(action, parameters)
@@ -207,12 +224,12 @@ class SessionTable(Panel[SessionChoice]):
         It is found in a thread, which holds up no key; of several keys only the last is looked for.
         """
         async with self._filtering:
-            wanted = (self._all, self._filter.value)
+            wanted = (self._all, self._filter.value, self._grouping)
             if wanted == self._shown_for:
                 return
             shown = await asyncio.to_thread(filter_sessions, *wanted)
             if self.is_attached:  # else left meanwhile: its rows may be gone already
-                is_typed = bool(wanted[1]) and self._shown_for[1:] != wanted[1:]
+                is_typed = bool(wanted[1]) and self._shown_for[1] != wanted[1]
                 self._shown_for = wanted
                 self._show(shown, is_typed=is_typed)
 
