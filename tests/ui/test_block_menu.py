@@ -68,7 +68,9 @@ async def test_a_prompt_is_quoted_read_reverted_to_and_labelled(
         here.chat.prompt_box.clear()
         await open_menu(here, AssistantBlock)
         told = shown(here.app)
-        assert re.search(r"Step 1: [\d.]+ s · [\d.]+k in \([\d.]+k? cached\) · \d+ out", told), told
+        assert re.search(
+            r"Block · step 1: [\d.]+ s · [\d.]+k in \([\d.]+k? cached\) · \d+ out", told
+        ), told
         await choose(here, "view")
         await here.until(lambda: isinstance(here.app.screen, ReaderScreen))
         await here.pilot.press("escape")

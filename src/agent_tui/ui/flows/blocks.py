@@ -44,8 +44,9 @@ async def show_menu(chat: Conversation, wanted: Timeline.MenuWanted) -> None:
     if subagents is not None and subagents.is_running(running):
         task = [_STOP, *task]
     choices = [*_ALWAYS, *task, *_past_choices(chat, record, checkpoint, captures)]
-    note = _tell_step(chat, path, wanted.place) if record is not None else ""
-    match await chat.app.push_screen_wait(ChoiceScreen("Block", choices, note=note)):
+    step = _tell_step(chat, path, wanted.place) if record is not None else ""
+    title = " · ".join(filter(None, ("Block", step)))
+    match await chat.app.push_screen_wait(ChoiceScreen(title, choices)):
         case "open":
             chat.timeline.action_activate()
         case "copy":
@@ -88,7 +89,7 @@ def _past_choices(
 
 
 def _tell_step(chat: Conversation, path: Sequence[Record], place: int) -> str:
-    """What the step of a record took: ``Step 2: 3.4 s · 3.1k in (2.0k cached) · 210 out · $0.01``.
+    """What the step of a record took: ``step 2: 3.4 s · 3.1k in (2.0k cached) · 210 out · $0.01``.
 
     Empty for a record of no step, and where nothing was measured.
     """
@@ -102,7 +103,7 @@ def _tell_step(chat: Conversation, path: Sequence[Record], place: int) -> str:
         facts.append(describe_usage(found.usage))
         price = chat.engine.connections.price_of(found.model) if chat.engine else None
         facts += [format_cost(price.of(found.usage))] if price is not None else []
-    return f"Step {found.step}: {' · '.join(facts)}" if facts else ""
+    return f"step {found.step}: {' · '.join(facts)}" if facts else ""
 
 
 def _checkpoint_before(path: Sequence[Record], place: int) -> int | None:
