@@ -62,6 +62,23 @@ def test_a_reply_that_never_ends_swallows_no_keys(begun: str) -> None:
     assert time.process_time() - start < 20
 
 
+FOREIGN = ["\x1b]10;rgb:ff/ff/ff\x07", "\x1b]4;1;rgb:0/0/0\x1b\\", "\x1b]52;c;ZXZpbA==\x07"]
+FOREIGN += [
+    "\x1bP>|xterm(380)\x1b\\",
+    "\x1bP1$r0 q\x1b\\",
+    "\x1bP1+r544e=78\x1b\\",
+    "\x1b_Gi=1;OK\x1b\\",
+]
+
+
+@pytest.mark.parametrize("reply", FOREIGN, ids=ascii)
+def test_what_another_program_had_asked_is_not_typed(reply: str) -> None:
+    """The end of such an answer is Ctrl+G, which opened the editor on the rest of it."""
+    for cut in range(len("\x1bP1$"), len(reply)):
+        assert hear(f"a{reply[:cut]}", f"{reply[cut:]}b") == ([], "ab"), cut
+    assert hear(f"a{reply * 3}b") == ([], "ab")
+
+
 NUMBERS = ["1114112u", "99999999999999999999u", "55296u", "97;1:3u", "97;1;1114112u", ":u", "1:A"]
 NUMBERS += ["97:65;2u", "97;1;55296u", "1;99999999999999999999:9A"]
 

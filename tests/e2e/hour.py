@@ -186,10 +186,12 @@ class Hour:
 
     def _is_whole(self, stage: Stage, terminal: Terminal, prompt: str) -> bool:
         """Wait for the end of a turn; whether all of it came, as the log has it."""
-        until = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < until:
+        turn: list[dict[str, Any]] = []
+        grew_at = time.monotonic()
+        while time.monotonic() < grew_at + PATIENCE_SECONDS:
             terminal.pump(0.2)
-            turn = self._turn(stage, prompt)
+            before, turn = len(turn), self._turn(stage, prompt)
+            grew_at = time.monotonic() if len(turn) > before else grew_at
             answer = str(turn[-1].get("content")) if turn else ""
             if answer.endswith(THE_END):
                 self.chunks += answer.count(WORD)
@@ -197,7 +199,7 @@ class Hour:
                 return True
             if turn and turn[-1]["role"] == "_turn_end":
                 return False
-        raise AssertionError(f"{prompt!r} never ended\n{terminal.text}")
+        raise AssertionError(f"{prompt!r} never ended: {turn[-3:]}\n{terminal.text}")
 
     def _turn(self, stage: Stage, prompt: str) -> list[dict[str, Any]]:
         """What the log has from a prompt on."""

@@ -1,7 +1,8 @@
 """What the terminal reports about itself, separated from the keys it arrives among.
 
 Its background is asked by OSC 11, and told again by terminals that know mode 2031 when the person
-changes it; whether it draws Sixel is asked by DA1.
+changes it; whether it draws Sixel is asked by DA1. What another program had asked may come, too:
+its answers are dropped.
 """
 
 from __future__ import annotations
@@ -23,8 +24,13 @@ STOP_TELLING = "\x1b[?2031l"
 _REPLY = late_pattern(
     r"\x1b\]11;(?P<colour>[^\x07\x1b]{1,64})(?:\x07|\x1b\\)|\x1b\[\?997;(?P<mode>[12])n"
     r"|\x1b\[\?(?P<features>[0-9;]{1,64})c"
+    r"|\x1b\]\d{1,4};[^\x07\x1b]{0,4000}(?:\x07|\x1b\\)"
+    r"|\x1b(?:P[01]?[$+>|!]|_G)[^\x1b]{0,4000}\x1b\\"
 )
-_BEGUN = late_pattern(r"\x1b(?:\]1(?:1(?:;[^\x07\x1b]{0,64}\x1b?)?)?|\[\?[0-9;]{0,64})\Z")
+_BEGUN = late_pattern(
+    r"\x1b(?:\]\d{1,4}(?:;[^\x07\x1b]{0,64}\x1b?)?|(?:P[01]?[$+>|!]|_G)[^\x1b]{0,64}\x1b?"
+    r"|\[\?[0-9;]{0,64})\Z"
+)
 _PASTE = late_pattern(r"\x1b\[20([01])~")
 _PASTED_ESC = late_pattern(r"\x1b(?!\[201~|(?:\[(?:2(?:01?)?)?)?\Z)")
 _PASTE_END_BEGUN = late_pattern(r"\x1b(?:\[(?:2(?:01?)?)?)?\Z")
@@ -237,7 +243,7 @@ class ReplyParser(XTermParser):
             if reply["features"]:  # the first number is the terminal's class
                 told.append(FeaturesTold(sixel=_SIXEL in reply["features"].split(";")[1:]))
                 continue
-            dark = reply["mode"] == "1" if reply["mode"] else is_dark(reply["colour"])
+            dark = reply["mode"] == "1" if reply["mode"] else is_dark(reply["colour"] or "")
             if dark is not None:
                 told.append(BackgroundTold(dark=dark))
         return _REPLY.sub("", data)
