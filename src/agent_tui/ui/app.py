@@ -9,10 +9,11 @@ import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.text import Text
 from textual import events
+from textual.app import App
 from textual.binding import Binding
 
 from agent_tui.core.errors import AgentTuiError
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.terminal_replies import BackgroundTold, FeaturesTold
 
+Result = TypeVar("Result")
+_LOOK_SECONDS = 1 / 30
 _SECOND_PRESS_SECONDS = 2.0
 _ENDING_SECONDS = 30.0
 _JUST_SECONDS = 2.0
@@ -43,7 +46,36 @@ _SWITCH_SECONDS = 0.0005
 """Seconds, instead of 5 ms: the thread that writes frames must not wait so long for its turn."""
 
 
-class AgentTui(KeysInOrder[int], CopyingApp[int], ThemedApp[int]):
+class PatientOutput(App[Result]):
+    """Leaves frames out while the terminal does not read them, and draws one when it does again.
+
+    Textual waits for the terminal once some frames are on their way, and everything else with it:
+    a connection that hangs would stop the agent in the middle of its work.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._skips_frames = False
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        if not self._skips_frames and self._is_terminal_behind():
+            self._skips_frames = True
+            self.set_timer(_LOOK_SECONDS, self._catch_up)
+        super()._display(screen, None if self._skips_frames else renderable)
+
+    def _catch_up(self) -> None:
+        """Draw the whole screen, once the terminal has read what it was sent before."""
+        if self._is_terminal_behind():
+            self.set_timer(_LOOK_SECONDS, self._catch_up)
+            return
+        self._skips_frames = False
+        self.refresh(layout=True)
+
+    def _is_terminal_behind(self) -> bool:
+        return getattr(self._driver, "is_behind", False)
+
+
+class AgentTui(PatientOutput[int], KeysInOrder[int], CopyingApp[int], ThemedApp[int]):
     """Owns the engine and the themes; everything else is on a screen."""
 
     TITLE = "agent-tui"

@@ -22,6 +22,7 @@ from contextlib import closing, suppress
 from typing import IO, Any, cast
 
 from textual._parser import ParseError
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Resize
 from textual.message import Message
@@ -35,6 +36,8 @@ from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE, 
 
 _REST_SECONDS = 0.1
 """Seconds to wait for input before checking whether the program is ending."""
+_MANY_WRITES = MAX_QUEUED_WRITES // 2
+"""A frame is up to three; what is no frame finds room behind them."""
 _LARGEST = 1_000, 500
 """Columns and rows that are drawn of a terminal that says it has more: no display shows as many."""
 
@@ -89,6 +92,11 @@ class TerminalDriver(LinuxDriver):
     def process_message(self, message: Message) -> None:
         if not isinstance(message, InBandWindowResize | Resize):
             super().process_message(message)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the terminal has yet to read so much that others will soon have to wait."""
+        return self._writer_thread is not None and self._writer_thread._queue.qsize() > _MANY_WRITES
 
     def _query_in_band_window_resize(self) -> None:
         pass
