@@ -25,7 +25,7 @@ from agent_tui.ui.renderers.diff import DiffLine, last_number, read_diff
 
 _LONGEST_LINE, _SHORTEST_PIECE = 500, 16
 _CONTINUED = "\u250a "
-"""Stands for the mark of a line where it goes on in another row."""
+"""Stands for the mark of a line where it continues in another row."""
 _MARKS = {"+": "$diff-added", "-": "$diff-removed", " ": "$muted"}
 _SURFACES = {"+": "on $diff-added-surface", "-": "on $diff-removed-surface", " ": ""}
 
