@@ -18,6 +18,7 @@ from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.panes.reading import Reading
 from agent_tui.ui.widgets.prompt.completion import Completion
 from agent_tui.ui.widgets.prompt.find_bar import FindBar
+from agent_tui.ui.widgets.prompt.prompt import Prompt
 from agent_tui.ui.widgets.timeline import found_text
 from tests.ui.stage import Stage, shown
 from tests.ui.test_chat_acts import Desk, desk
@@ -93,6 +94,46 @@ async def test_the_line_finds_while_it_is_typed_and_esc_gives_the_prompt_back(
         await here.pilot.press("slash")
         await here.until(lambda: bar.display)
         assert here.chat.prompt_box.text == ""
+
+
+async def test_esc_leads_back_to_what_had_the_focus_and_the_line_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        for way_there, key in (("tab", "slash"), ("tab", "ctrl+f")):
+            await here.pilot.press(way_there)
+            came_from = here.app.focused
+            await here.pilot.press(key)
+            (bar,) = find_bars(here)
+            await here.until(lambda bar=bar: bar.has_focus_within)  # type: ignore[misc]
+            assert "Esc close" in screen_text(here)
+            await here.pilot.press(*"nowhere")
+            await here.until(lambda: "not found · Esc close" in screen_text(here))
+            await here.pilot.press("escape")
+            await here.until(lambda bar=bar: not bar.display)  # type: ignore[misc]
+            assert here.app.focused is came_from
+
+
+async def test_an_empty_prompt_says_how_to_come_back_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        prompt, frame = here.chat.prompt_box.query_one(Prompt), here.chat.prompt_box.frame
+        await here.until(lambda: str(prompt.placeholder).startswith("Ask"))
+        await here.pilot.press("tab")
+        assert str(prompt.placeholder) == "Press Tab to write here"
+        await here.pilot.press("slash")
+        await here.until(lambda: str(prompt.placeholder) == "")
+        await here.pilot.press("escape", "tab")
+        await here.until(lambda: str(prompt.placeholder).startswith("Ask"))
+        frame.read_only = "it is open in another window"
+        assert "Tab into the conversation" in str(frame.border_subtitle)
+        await here.pilot.press("tab")
+        assert "Enter menu" in str(frame.border_subtitle)
+        assert "quote" not in str(frame.border_subtitle)  # into a prompt that takes nothing
+        assert str(prompt.placeholder).startswith("Read-only")
 
 
 async def test_finding_closes_the_list_of_completions(

@@ -314,7 +314,7 @@ class ChatScreen(SparingScreen[None]):
         """Show in the prompt's frame the hints of what has the focus."""
         panes = self.chat.panes
         in_timeline = panes.has_timeline and event.widget is panes.timeline
-        hints = _TIMELINE_KEYS * in_timeline
+        hints = _TIMELINE_KEYS[bool(panes.prompt_box.frame.read_only) :] * in_timeline
         if not in_timeline and not isinstance(event.widget, Prompt):
             hints = ("",)  # such as the find bar, which shows its own keys
         panes.prompt_box.frame.elsewhere = tuple(

@@ -84,8 +84,9 @@ class FindBar(Horizontal):
     def __init__(self, *, is_hinted: bool = False) -> None:
         super().__init__()
         self.display = False
-        self._way_out = "" if is_hinted else " · Esc close"
+        self._way_out = "" if is_hinted else "Esc close"
         self._searched: Searched | None = None
+        self._came_from: Widget | None = None
         self._line = LineInput("Find in this session")
         self._count = Static(id="find-count")
         self._found: list[int] = []
@@ -100,13 +101,17 @@ class FindBar(Horizontal):
     def start(self, searched: Searched, text: str = "") -> None:
         """Take the focus and search in this."""
         self._searched = searched
+        if not self.has_focus_within:
+            self._came_from = self.screen.focused
         self.display = True
         self._line.value = text or self._line.value
         self._line.focus()
         self._search(self._line.value)
 
     def action_close(self) -> None:
-        """Hide again; the match stays in view."""
+        """Hide again; the match stays in view, and the focus returns to where it was."""
+        if self.has_focus_within and self._came_from is not None and self._came_from.is_attached:
+            self.screen.set_focus(self._came_from, scroll_visible=False)
         self.display = False
         self._search("")
         if self._searched is not None:
@@ -140,7 +145,7 @@ class FindBar(Horizontal):
         self._found, self._place, self._is_shown = [], 0, True
         searched = self._searched
         if searched is None or len(text) < _LEAST:
-            self._say("")
+            self._say(self._way_out)
             return
 
         was_shown = False
@@ -169,11 +174,13 @@ class FindBar(Horizontal):
 
     def _show_count(self, *, done: bool) -> None:
         if not self._found or self._searched is None:
-            self._say("not found" if done else "searching")
+            told = "not found" if done else "searching"
+            self._say(" · ".join(filter(None, (told, self._way_out))))
             return
         more = "" if done else "+"
         arrows = "↑ older ↓ newer" if self._searched.newest_first else "↑↓ next"
-        ways = (f"{arrows}{self._way_out}", arrows) if self._is_shown else _ELSEWHERE
+        out = " · ".join(filter(None, (arrows, self._way_out)))
+        ways = (out, arrows) if self._is_shown else _ELSEWHERE
         row, rows = self._searched.place_in_found
         here = f", line {row} of {rows:,}" if rows > 1 else ""
         count = f"{self._place + 1:,} of {len(self._found):,}{more}"

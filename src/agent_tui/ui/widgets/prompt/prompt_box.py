@@ -176,7 +176,8 @@ class PromptBox(Vertical):
         return True
 
     def on_find_bar_closed(self) -> None:
-        self.focus()
+        if self.screen.focused is None:
+            self.focus()
 
     @on(Prompt.Changed)
     def _follow_text(self, event: Prompt.Changed) -> None:

@@ -43,7 +43,7 @@ _FOLDED_HINTS = (
 )
 """While what was pasted stands there as a short token."""
 _HINTS: dict[_State, tuple[str, ...]] = {
-    "read-only": ("{help} help",),
+    "read-only": ("Tab into the conversation · {help} help", "{help} help"),
     "searching": ("No earlier prompt matches · Esc back", "No match · Esc back"),
     "commanding": ("NORMAL · i insert · Enter send", "NORMAL · i insert"),
     "shell": ("Enter run in the shell", "Enter run"),
@@ -60,6 +60,8 @@ _HINTS: dict[_State, tuple[str, ...]] = {
     ),
 }
 """The hints of each state in which the prompt can be."""
+_TO_PROMPT = "Press Tab to write here"
+"""What an empty prompt says while the conversation has the focus."""
 
 
 class PromptFrame(Horizontal):
@@ -177,6 +179,8 @@ class PromptFrame(Horizontal):
                 return (f"Read-only{fork}: {clean(self.read_only)}",)
             case "searching":
                 return ("Search earlier prompts",)
+            case _ if self.elsewhere:
+                return (_TO_PROMPT if any(self.elsewhere) else "",)
             case _:
                 return ("Steer the agent",) if self.running else self.invitation
 
@@ -193,7 +197,7 @@ class PromptFrame(Horizontal):
         return "running" if self.running else "idle"
 
     def _hints(self) -> tuple[str, ...]:
-        if self.elsewhere and not self.read_only:
+        if self.elsewhere:
             return self.elsewhere
         if self.offered is not None and not self.read_only:
             return _LIST_HINTS[self.offered]
