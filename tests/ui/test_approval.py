@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from agent_tui.core.events import ApprovalAnswer, ApprovalRequest
 from agent_tui.core.messages import CommandDisplay, DiffDisplay, Display, ToolCall
 from agent_tui.core.modes import PRESENT_PLAN
+from agent_tui.core.text import first_line
 from agent_tui.ui.screens.dialogs.answer_guard import (
     GUARD_SECONDS,
     TYPING_GUARD_SECONDS,
@@ -464,6 +465,14 @@ def wheel(screen: ApprovalScreen, y: int) -> events.MouseScrollUp:
         screen_x=5,
         screen_y=y,
     )
+
+
+async def test_a_long_command_is_not_told_twice() -> None:
+    command = "echo " + "word " * 60
+    async with (app := ask(CommandDisplay(command), first_line(command))).run_test() as pilot:
+        await until_painted(pilot)
+        assert not app.screen.query_one("#approval-title").display
+        assert app.text.count("echo word") == 1
 
 
 LONG_DIFF = DiffDisplay(

@@ -7,7 +7,7 @@ import errno
 import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -150,6 +150,28 @@ async def test_a_second_prompt_in_the_same_moment_does_not_undo_the_first(
         await here.until(lambda: not here.chat.runner.is_busy)
         assert here.prompts == ["one thing", "and another"]
         assert here.queued == []
+
+
+async def test_a_prompt_waits_while_a_model_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+
+        def send_both() -> None:
+            here.chat.prompts.send("one thing")
+            here.chat.prompts.send("and another")
+            assert here.chat.status.notice == "Trying m."
+            assert not here.chat.runner.is_busy
+
+        with suppress(ProviderError), here.chat.prompts.held("Trying m."):
+            send_both()
+            raise ProviderError("It does not answer.")
+        assert here.chat.prompt_box.text == "one thing\n\nand another"
+        here.chat.prompt_box.clear()
+        with here.chat.prompts.held("Trying m."):
+            send_both()
+        await here.until(lambda: here.prompts == ["one thing\n\nand another"])
+        await here.until(lambda: not here.chat.runner.is_busy)
 
 
 async def test_a_prompt_that_never_came_into_the_log_is_back_in_the_box(

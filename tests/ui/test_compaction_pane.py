@@ -30,7 +30,7 @@ from agent_tui.ui.widgets.lists.loss_list import LossList
 from agent_tui.ui.widgets.panes.sides import Sides
 from agent_tui.ui.widgets.panes.summary_editor import SummaryEditor
 from tests.ui.stage import Stage
-from tests.waiting import rest, settle
+from tests.waiting import rest, settle, until
 
 SUMMARY = "# Focus\nThe parser must handle nested quotes.\n\n# Done\n- [bold]read[/] src/parser.py"
 LOSS = Loss("request", "always use tabs", "Please always use tabs.", 2, 9.0)
@@ -440,6 +440,9 @@ async def test_a_pin_that_leaves_nothing_to_compact_is_let_go_of() -> None:
         screen = app.screen
         assert isinstance(screen, CompactionPreviewScreen)
         assert screen._pins == frozenset()
+        assert "Nothing to compact." in app.text
+        await pilot.press("e")
+        await until(pilot, lambda: "Ctrl+S save" in app.text)
 
 
 async def test_a_failed_apply_says_why_and_the_draft_stays() -> None:

@@ -266,7 +266,7 @@ async def test_a_long_paste_is_folded_and_sent_whole() -> None:
         await type_text(pilot, "see ")
         app.prompt.post_message(Paste(text))
         await pilot.pause()
-        assert app.prompt.text == "see [paste #1: 240 lines]"
+        assert app.prompt.text == "see [paste #1: 240 lines]\n"
         await pilot.press("enter")
         await pilot.pause()
         assert app.sent == [("prompt", f"see {text}")]
@@ -280,10 +280,10 @@ async def test_a_folded_paste_is_shown_whole_on_its_key_and_folded_by_undo() -> 
         assert "Ctrl+O unfold the paste" in app.text
         await pilot.press("ctrl+o")
         await pilot.pause()
-        assert app.prompt.text == paste
+        assert app.prompt.text == f"{paste}\n"
         assert "unfold" not in app.text
         await pilot.press("ctrl+underscore")
-        assert app.prompt.text == "[paste #1: 40 lines]"
+        assert app.prompt.text == "[paste #1: 40 lines]\n"
         await pilot.press("enter")
         await pilot.pause()
         assert app.sent == [("prompt", paste)]
@@ -294,8 +294,20 @@ async def test_a_paste_too_long_for_the_field_stays_folded() -> None:
         app.prompt_box.paste("line\n" * 100_000)
         await pilot.press("ctrl+o")
         await pilot.pause()
-        assert app.prompt.text == "[paste #1: 100,000 lines]"
+        assert app.prompt.text == "[paste #1: 100,000 lines]\n"
         assert "unfold" not in app.text
+
+
+async def test_what_is_typed_behind_a_folded_paste_stands_on_a_line_of_its_own() -> None:
+    text = "\n".join(f"line {number}" for number in range(240))
+    async with (app := Host()).run_test() as pilot:
+        app.prompt.post_message(Paste(text))
+        await pilot.pause()
+        await type_text(pilot, "why")
+        assert app.prompt.text == "[paste #1: 240 lines]\nwhy"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.sent == [("prompt", f"{text}\nwhy")]
 
 
 async def test_backspace_after_a_folded_paste_removes_all_of_it() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from agent_tui.core.events import TurnEnd
 from agent_tui.core.modes import MODE_HELP
-from agent_tui.ui.conversation.turn_listener import TurnListener
+from agent_tui.ui.conversation.turn_listener import TurnListener, invite_to_retry
 
 _TITLE_CELLS = 72
 """Cells for a sentence in the frame of the prompt on a screen of 80 columns."""
@@ -25,6 +25,15 @@ def test_after_a_failure_the_prompt_says_what_helps(is_connected: bool, way: str
     chat.status.is_connected = is_connected
     TurnListener(chat).turn_finished("failed", 1)
     chat.panes.invite.assert_called_once_with(way)
+
+
+def test_once_a_model_is_connected_the_prompt_says_how_to_retry() -> None:
+    chat = Mock(app=Mock(_keymap={}))
+    for invited, way in (("use /connect", ["press Alt+A to retry, or use /model"]), ("", [])):
+        chat.panes.invited = invited
+        chat.panes.invite.reset_mock()
+        invite_to_retry(chat)
+        assert [each.args[0] for each in chat.panes.invite.call_args_list] == way
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def name_for(address: str) -> str:
     """
     parts = urlsplit(address)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise UsageError("Expected an address such as http://127.0.0.1:8000/v1.")
+        raise UsageError("Expected an address such as http://127.0.0.1:8000/v1, http:// included.")
     return _NAME.sub("-", parts.hostname.lower()).strip("-") or "server"
 
 

@@ -46,7 +46,7 @@ class Panes:
         self.welcome = welcome
         self.has_timeline = False
         self.side: Side | None = None
-        self._invited = ""
+        self.invited = ""
 
     def add_timeline(self, timeline: Timeline) -> None:
         """From here on there is a timeline."""
@@ -101,13 +101,13 @@ class Panes:
 
     def invite(self, other: str) -> None:
         """Show in the empty prompt what could be done next; empty for the usual invitation."""
-        self._invited = other
+        self.invited = other
         self.prompt_box.frame.invitation = self._invitation
 
     @property
     def _invitation(self) -> tuple[str, ...]:
         """What could be done next; when the context is nearly full, how to make room."""
-        other = self._invited
+        other = self.invited
         if not other and is_near(self.gauge.gauge):
             other = name_keys(self.prompt_box.app, "press {compact} to compact")
         return (f"Ask anything, or {other}", f"Ask, or {other}") if other else ("Ask anything",)

@@ -61,6 +61,7 @@ class Prompts:
         self._early = ""
         self._returned = ReturnedPrompts()
         self._has_failed = False
+        self._why_held = ""
 
     def send(self, prompt: str) -> None:
         """Start a turn; steer the one that runs; wait while the engine is still starting."""
@@ -72,15 +73,40 @@ class Prompts:
             self._refuse_one(prompt)
         elif session is None or self._early:  # what was sent before is still to be sent first
             self._early = "\n\n".join(filter(None, [self._early, prompt]))
-            self._notices.hint(_WAITING)
+            self._notices.hint(self._why_held or _WAITING)
         elif self._runner.is_busy:
             session.steer(prompt)
             prompt_box.queue.add(prompt)
             self._drafts.keep()
             self._panes.timeline.action_last()
+        elif self._why_held:
+            self._early = prompt
+            self._notices.hint(self._why_held)
         else:
             self._show_end()
             self._runner.start_turn(lambda session: self._work_on(session, prompt))
+
+    @contextmanager
+    def held(self, why: str) -> Iterator[None]:
+        """Keep what is sent until a model answers that is being tried; else it is in the box again.
+
+        Args:
+            why: says that to the user.
+        """
+        self._why_held = why
+        try:
+            yield
+        except BaseException:
+            if early := self._take_early():
+                self._put_before(early)
+            raise
+        finally:
+            self._why_held = ""
+        self.send_early()
+
+    def _take_early(self) -> str:
+        prompt, self._early = self._early, ""
+        return prompt
 
     async def _work_on(self, session: LiveSession, prompt: str) -> None:
         """Run a turn; a prompt that did not get into the log goes back into the box."""
@@ -100,7 +126,7 @@ class Prompts:
 
     def send_early(self) -> None:
         """Send the prompt of the command line, then what was typed before there was a session."""
-        prompt, self._early = self._early, ""
+        prompt = self._take_early()
         if self._panes.status.notice == _WAITING:
             self._panes.status.notice = ""
         if prompt:
@@ -109,8 +135,7 @@ class Prompts:
     def refuse(self) -> None:
         """No session could be opened: from here on prompts stay in the box."""
         self._has_failed = True
-        early, self._early = self._early, ""
-        if early:
+        if early := self._take_early():
             self._put_before(early)
 
     def _refuse_one(self, prompt: str) -> None:

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
 
 
+_RETRY = "press {retry} to retry, or use {model}"
+_CONNECT = "use {connect}"
+
+
+def invite_to_retry(chat: Conversation) -> None:
+    """A model was connected: where the empty prompt told to connect one, tell how to retry."""
+    if chat.panes.invited == name_keys(chat.app, _CONNECT):
+        chat.panes.invite(name_keys(chat.app, _RETRY))
+
+
 class TurnListener:
     """Shows around the conversation what is not part of it; a ``WireListener``.
 
@@ -78,8 +88,7 @@ class TurnListener:
     @property
     def _way_on(self) -> str:
         """What to do after a failure: retrying helps only if a model is connected."""
-        again = "press {retry} to retry, or use {model}"
-        return again if self._chat.status.is_connected else "use {connect}"
+        return _RETRY if self._chat.status.is_connected else _CONNECT
 
     def status_changed(self, gauge: Gauge, usage: Usage | None, model: str) -> None:
         self._chat.gauge.gauge = replace(gauge, shares=self._chat.gauge.gauge.shares)

@@ -10,6 +10,7 @@ from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.models import ModelRow, ProviderRow
 from agent_tui.ui.commands.table import name_keys
+from agent_tui.ui.conversation.turn_listener import invite_to_retry
 from agent_tui.ui.screens.dialogs.ask_line import AskLineScreen
 from agent_tui.ui.screens.dialogs.choice import Choice, ChoiceScreen
 from agent_tui.ui.screens.dialogs.picker import Pick, PickerScreen
@@ -139,10 +140,12 @@ async def _take(
         return False
     row, model = models[chosen]
     chat.notices.hint(f"Trying {model.model}…")
-    answered = await engine.connecting.take(row, model.model, key)
-    session = chat.session
-    if session is not None:
-        await session.operations.use_model(model.model, model.provider)
+    with chat.prompts.held(f"Trying {model.model}; your message will be sent once it answers."):
+        answered = await engine.connecting.take(row, model.model, key)
+        session = chat.session
+        if session is not None:
+            await session.operations.use_model(model.model, model.provider)
+    invite_to_retry(chat)
     chat.welcome.model = engine.connections.label
     chat.notices.hint(f"Connected: {model.model} answered in {answered.seconds:.1f} s.")
     return True

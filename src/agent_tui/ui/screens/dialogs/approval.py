@@ -145,10 +145,11 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
     def on_mount(self) -> None:
         self._feedback.display = False
         self._command.display = False
-        text = self._action.text.strip()
+        text, title = self._action.text.strip(), self.request.title.strip()
         heading = first_line(text, 400).lstrip("# ") * self._is_plan
         told = (text, heading, self._action.where * self._action.is_diff)
-        says_the_same = self.request.title.strip() in told
+        begins_so = title.endswith("…") and text.startswith(title[:-1])
+        says_the_same = begins_so or title in told
         self.query_one("#approval-title").display = not says_the_same
         self._options.cursor = self._options.row_of("reject")
         self._show_draft()

@@ -67,9 +67,10 @@ class KeyHints(Widget):
         self.refresh()
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(_SAY_SECONDS, self._forget)
+        self._timer = self.set_timer(_SAY_SECONDS, self.show_keys)
 
-    def _forget(self) -> None:
+    def show_keys(self) -> None:
+        """Show the keys again, whatever was said."""
         self._said = None
         self.refresh()
 

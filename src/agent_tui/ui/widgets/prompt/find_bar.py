@@ -174,8 +174,8 @@ class FindBar(Horizontal):
 
     def _show_count(self, *, done: bool) -> None:
         if not self._found or self._searched is None:
-            told = "not found" if done else "searching"
-            self._say(" · ".join(filter(None, (told, self._way_out))))
+            state = "not found" if done else "searching"
+            self._say(" · ".join(filter(None, (state, self._way_out))))
             return
         more = "" if done else "+"
         arrows = "↑ older ↓ newer" if self._searched.newest_first else "↑↓ next"

@@ -53,6 +53,8 @@ class Pastes:
         if not _is_long(text):
             return text
         before, body, after = _split(text)
+        if "\n" in body and not after:
+            after = "\n"  # what is typed next does not belong to the last line of the paste
         return f"{before}{self._fold(body)}{after}"
 
     def _fold(self, text: str) -> str:

@@ -225,12 +225,17 @@ class Prompt(TextArea, inherit_bindings=False):
         self.move_cursor(self.document.end if at_end else (0, len(self.document.get_line(0))))
 
     def delete_token(self, token_before: Callable[[str, int], str]) -> bool:
-        """Delete the token of a folded paste before the cursor; False if there is none."""
-        row, column = self.cursor_location
+        """Delete the token of a folded paste before the cursor; False if there is none.
+
+        On the empty line that follows one, that line goes with it.
+        """
+        row, column = end = self.cursor_location
+        if row and not self.document.get_line(row):
+            row, column = row - 1, len(self.document.get_line(row - 1))
         token = token_before(self.document.get_line(row), column)
         if not token or self.selected_text:
             return False
-        self.delete((row, column - len(token)), (row, column))
+        self.delete((row, column - len(token)), end)
         return True
 
     @property
