@@ -370,7 +370,7 @@ async def test_fates_stand_there_while_the_summary_is_written() -> None:
         session.go_on.set()
         await settle(pilot)
         assert "Please always use tabs." in app.text
-        app.screen.query_one(KeyHints)._forget()
+        app.screen.query_one(KeyHints).show_keys()
         await settle(pilot)
         assert "a apply" in app.text
         assert "e edit" in app.text
