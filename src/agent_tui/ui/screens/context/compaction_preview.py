@@ -307,8 +307,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
 
     def _open_field(self, field: SummaryEditor | LineInput) -> None:
         self._field = field
-        hints = self.query_one(KeyHints)
-        hints.show_keys()  # the field's own, which nobody knows yet
+        (hints := self.query_one(KeyHints)).show_keys()  # the field's own, which nobody knows yet
         self.mount(field, before=hints)
         field.focus()
         self.refresh_bindings()
