@@ -121,7 +121,7 @@ def test_reminders_and_empty_answers_are_dropped() -> None:
 
 
 def test_nothing_to_compact_is_said_in_words() -> None:
-    messages = [user("hello"), AssistantMessage("hi")]
+    messages: list[Message] = [user("hello"), AssistantMessage("hi")]
     told = "Nothing to compact: 2 messages, all would be kept. Continue"
     with pytest.raises(CompactionError, match=f"{told} the conversation first."):
         settle(messages, "last-messages")
