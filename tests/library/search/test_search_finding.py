@@ -17,6 +17,7 @@ from agent_tui.library.search.finding import passage_of
 from agent_tui.library.search.line_text import read_line
 from agent_tui.library.search.matching import Line, Matching
 from agent_tui.library.search.query import Query
+from tests.importers.foreign_files import claude_user
 from tests.library.search.conftest import Library, assistant, call, user
 
 TALK = [
@@ -430,6 +431,14 @@ def test_what_stands_for_compacted_messages_comes_after_what_was_said(library: L
     assert [hit.role for hit in found.hits] == ["user", "system"]
     assert found.hits[1].passage == "They mended the buoy."
     assert not library.search("lantern")
+
+
+def test_nobody_said_the_summary_that_another_agent_logs_as_a_prompt() -> None:
+    summary = claude_user("s1", None, 8, "This session is being continued", isCompactSummary=True)
+    said = read_line(json.dumps(summary).encode())
+    assert said is not None
+    assert said.is_summary
+    assert said.role == "system"
 
 
 def test_each_line_names_its_own_file(library: Library) -> None:

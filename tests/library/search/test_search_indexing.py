@@ -309,12 +309,13 @@ def test_what_entries_say_changes_with_the_version_of_the_index_only() -> None:
         assistant("", call("apply_patch", input="*** Add File: new.py\n+x")),
         {"role": "_compaction", "trigger": "auto", "at": "2026-11-01T10:00:02Z"},
         claude_user("u1", None, 1, "The moon"),
+        claude_user("u2", "u1", 2, "So far: the moon", isCompactSummary=True),
         user("<system>Earlier messages were compacted</system>\n\nTide\n\n<index>\nNames: a"),
     ]
     said = [read_line(json.dumps(line).encode()) for line in lines]
     told = [(each.role, each.at, each.text, reading.facets(each)) for each in said if each]
     digest = hashlib.sha256(repr(told).encode()).hexdigest()[:12]
-    assert (tables.VERSION, digest) == (16, "af26e732b905")
+    assert (tables.VERSION, digest) == (17, "235390368630")
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,7 @@ class LineText:
             Claude Code logs several in one line.
         failed: those of them that the line says failed.
         touched: the files that a call in it writes.
+        is_summary: it stands for what was compacted: nobody said it, whatever its role was.
     """
 
     role: str = ""
@@ -115,6 +116,7 @@ class LineText:
     touched: set[str] = field(default_factory=set)
     is_error: bool = False
     is_compaction: bool = False
+    is_summary: bool = False
 
     @property
     def tools(self) -> set[str]:
@@ -183,8 +185,9 @@ def read_object(value: dict[str, Any]) -> LineText | None:
     _walk(value, found)
     if not (found.texts or found.calls or found.is_compaction):
         return None
-    if found.role == "user" and found.texts and opens_summary(found.texts[0]):
-        # Nobody said it: what it tells was said in lines that are searched as well.
+    if found.role == "user" and found.texts:
+        found.is_summary = found.is_compaction or opens_summary(found.texts[0])
+    if found.is_summary:  # what it tells was said in lines that are searched as well
         found.role, found.texts = "system", told_in_summary(found.texts)
     if found.role == "tool" and not found.is_error:
         found.is_error = _is_failed(value)

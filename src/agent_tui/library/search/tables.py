@@ -9,7 +9,7 @@ from pathlib import Path
 from agent_tui.core.errors import StorageError
 
 FILE_NAME = "index.sqlite"
-VERSION = 16
+VERSION = 17
 _TABLES = """
 CREATE TABLE files (
     id INTEGER PRIMARY KEY, source TEXT, path TEXT, key TEXT, size INTEGER, mtime INTEGER,

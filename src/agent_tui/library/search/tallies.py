@@ -39,8 +39,8 @@ class CompactionLines:
         """Whether a line tells of a compaction that no line before it told of."""
         if not said.is_compaction:
             return False
-        is_second = said.role == "user" and self._awaits_summary
-        self._awaits_summary = said.role != "user"
+        is_second = said.is_summary and self._awaits_summary
+        self._awaits_summary = not said.is_summary
         return not is_second
 
 
@@ -155,7 +155,7 @@ class Tally:
         count = self._now
         if said.role == "assistant":
             count.replies += 1
-        elif said.role == "user" and not said.is_compaction:
+        elif said.role == "user":
             count.prompts += 1
         if said.is_compaction:
             count.compactions += self._compactions.begins(said)
