@@ -22,7 +22,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 from textual.message import Message
 
-from agent_tui.runtime.machine.terminal_input import TerminalInput, count_lines_ahead
+from agent_tui.runtime.machine.terminal import TerminalInput, count_lines_ahead
 from agent_tui.ui.terminal_driver import TerminalDriver, Unheard
 from agent_tui.ui.terminal_replies import ReplyParser
 from tests.terminal import Terminal, environment

@@ -8,7 +8,7 @@ from textual.filter import ANSIToTruecolor
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Static
 
-from agent_tui.runtime.machine.terminal_colours import is_dark_terminal
+from agent_tui.runtime.machine.terminal import is_dark_terminal
 from agent_tui.ui.screens.dialogs.picker import PickerScreen
 from agent_tui.ui.themes.contrast import MARK, TEXT, luminance, readable
 from agent_tui.ui.themes.palette import read_palette

@@ -9,11 +9,10 @@ import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 from textual import events
-from textual.app import App
 from textual.binding import Binding
 
 from agent_tui.core.errors import AgentTuiError
@@ -21,23 +20,20 @@ from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen, read_first_styles
 from agent_tui.ui.conversation.second_press import SecondPress
-from agent_tui.ui.flows.copying import CopyingApp
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
 from agent_tui.ui.keys_in_order import KeysInOrder
+from agent_tui.ui.terminal_driver import TerminalApp
 from agent_tui.ui.themes.themed import ThemedApp
 
 if TYPE_CHECKING:
-    from textual.driver import Driver
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
 
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.starting.launch import Launch
     from agent_tui.ui.conversation.conversation import Conversation
-    from agent_tui.ui.terminal_replies import BackgroundTold, FeaturesTold
+    from agent_tui.ui.terminal_replies import BackgroundTold
 
-Result = TypeVar("Result")
-_LOOK_SECONDS = 1 / 30
 _SECOND_PRESS_SECONDS = 2.0
 _ENDING_SECONDS = 30.0
 _JUST_SECONDS = 2.0
@@ -46,36 +42,7 @@ _SWITCH_SECONDS = 0.0005
 """Seconds, instead of 5 ms: the thread that writes frames must not wait so long for its turn."""
 
 
-class PatientOutput(App[Result]):
-    """Leaves frames out while the terminal does not read them, and draws one when it does again.
-
-    Textual waits for the terminal once some frames are on their way, and everything else with it:
-    a connection that hangs would stop the agent in the middle of its work.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._skips_frames = False
-
-    def _display(self, screen: Screen[Any], renderable: Any) -> None:
-        if not self._skips_frames and self._is_terminal_behind():
-            self._skips_frames = True
-            self.set_timer(_LOOK_SECONDS, self._catch_up)
-        super()._display(screen, None if self._skips_frames else renderable)
-
-    def _catch_up(self) -> None:
-        """Draw the whole screen, once the terminal has read what it was sent before."""
-        if self._is_terminal_behind():
-            self.set_timer(_LOOK_SECONDS, self._catch_up)
-            return
-        self._skips_frames = False
-        self.refresh(layout=True)
-
-    def _is_terminal_behind(self) -> bool:
-        return getattr(self._driver, "is_behind", False)
-
-
-class AgentTui(PatientOutput[int], KeysInOrder[int], CopyingApp[int], ThemedApp[int]):
+class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
     """Owns the engine and the themes; everything else is on a screen."""
 
     TITLE = "agent-tui"
@@ -98,21 +65,6 @@ class AgentTui(PatientOutput[int], KeysInOrder[int], CopyingApp[int], ThemedApp[
         theme = self.usual_theme(dark=told.dark).name
         if self.follows_terminal and self.theme != theme:
             self.theme = theme
-
-    def on_features_told(self, told: FeaturesTold) -> None:
-        """Remember what the terminal can do, for the picture that asked and later ones."""
-        from agent_tui.ui.terminal_driver import TerminalDriver
-
-        if isinstance(self._driver, TerminalDriver):
-            self._driver.hear_features(sixel=told.sixel)
-
-    def get_driver_class(self) -> type[Driver]:
-        driver = super().get_driver_class()
-        if driver.__name__ != "LinuxDriver":
-            return driver
-        from agent_tui.ui.terminal_driver import TerminalDriver
-
-        return TerminalDriver
 
     def get_default_screen(self) -> ChatScreen:
         path = self.launch.path

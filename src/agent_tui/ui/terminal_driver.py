@@ -1,5 +1,7 @@
 """Textual's terminal driver, made to outlive its terminal and to report a lone Esc at once.
 
+And what an app does by it: it waits for no terminal that does not read, and copies texts.
+
 The screen is drawn past standard error, which leads nowhere meanwhile: a library that writes a
 warning there cannot corrupt the screen. Where standard error was redirected it is left alone.
 
@@ -19,25 +21,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
-from typing import IO, Any, cast
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from textual._parser import ParseError
+from textual.app import App
 from textual.drivers._writer_thread import MAX_QUEUED_WRITES
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Resize
 from textual.message import Message
 from textual.messages import InBandWindowResize
 
-from agent_tui.runtime.machine.terminal_colours import can_ask_terminal
-from agent_tui.runtime.machine.terminal_input import TerminalInput, count_lines_ahead
-from agent_tui.runtime.machine.terminal_output import StderrOffScreen, open_terminal
+from agent_tui.runtime.machine.terminal import (
+    StderrOffScreen,
+    TerminalInput,
+    can_ask_terminal,
+    count_lines_ahead,
+    open_terminal,
+)
 from agent_tui.ui.terminal_replies import ASK_BACKGROUND, ASK_FEATURES, STOP_TELLING, ReplyParser
 from agent_tui.ui.terminal_signs import KEEP_TITLE, NO_PROGRESS, RESTORE_TITLE, past_tmux
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+    from textual.screen import Screen
+
+    from agent_tui.ui.terminal_replies import FeaturesTold
+
+Result = TypeVar("Result")
 
 _REST_SECONDS = 0.1
 """Seconds to wait for input before checking whether the program is ending."""
 _MANY_WRITES = MAX_QUEUED_WRITES // 2
 """A frame is up to three; what is no frame finds room behind them."""
+_LOOK_SECONDS = 1 / 30
 _LARGEST = 1_000, 500
 """Columns and rows that are drawn of a terminal that says it has more: no display shows as many."""
 
@@ -161,3 +178,52 @@ class Unheard:
     def fileno(self) -> int:
         """The descriptor of the file."""
         return self._file.fileno()
+
+
+class TerminalApp(App[Result]):
+    """Leaves frames out while the terminal does not read them, and draws one when it does again.
+
+    Textual waits for the terminal once some frames are on their way, and everything else with it:
+    a connection that hangs would stop the agent in the middle of its work.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._skips_frames = False
+
+    def on_features_told(self, told: FeaturesTold) -> None:
+        """Remember what the terminal can do, for the picture that asked and later ones."""
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.hear_features(sixel=told.sixel)
+
+    def get_driver_class(self) -> type[Driver]:
+        driver = super().get_driver_class()
+        return TerminalDriver if driver is LinuxDriver else driver
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        if not self._skips_frames and self._is_terminal_behind():
+            self._skips_frames = True
+            self.set_timer(_LOOK_SECONDS, self._catch_up)
+        super()._display(screen, None if self._skips_frames else renderable)
+
+    def _catch_up(self) -> None:
+        """Draw the whole screen, once the terminal has read what it was sent before."""
+        if self._is_terminal_behind():
+            self.set_timer(_LOOK_SECONDS, self._catch_up)
+            return
+        self._skips_frames = False
+        self.refresh(layout=True)
+
+    def _is_terminal_behind(self) -> bool:
+        return getattr(self._driver, "is_behind", False)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text by the terminal and by the desktop's own tool, and say so.
+
+        No terminal says whether it did.
+        """
+        from agent_tui.runtime.machine.clipboard import copy_text
+
+        super().copy_to_clipboard(text)
+        self.run_worker(partial(copy_text, text), thread=True, exit_on_error=False)
+        self.notify("Copied")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
 from agent_tui.core.text import first_line
-from agent_tui.runtime.machine.terminal_colours import is_in_tmux
+from agent_tui.runtime.machine.terminal import is_in_tmux
 from agent_tui.ui.widgets.bars.status_line import WAITING
 
 if TYPE_CHECKING:

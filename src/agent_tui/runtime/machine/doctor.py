@@ -20,7 +20,7 @@ from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.format import format_size
 from agent_tui.core.text import format_count
 from agent_tui.providers.registry import choose_model, usable_providers
-from agent_tui.runtime.machine.terminal_colours import wants_no_colour
+from agent_tui.runtime.machine.terminal import wants_no_colour
 from agent_tui.tools.confinement import Confinement
 from agent_tui.tools.sandbox import sandbox_of
 from agent_tui.workspace.limits import DEFAULT_LIMITS

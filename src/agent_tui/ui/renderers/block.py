@@ -24,7 +24,6 @@ from agent_tui.ui.blocks import (
 )
 from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import Drawing
-from agent_tui.ui.renderers.earlier import dim, draw_earlier_head
 from agent_tui.ui.renderers.message import draw_assistant, draw_user
 from agent_tui.ui.renderers.rows import (
     draw_branch,
@@ -36,8 +35,6 @@ from agent_tui.ui.renderers.rows import (
     draw_revert,
     draw_unknown,
 )
-from agent_tui.ui.renderers.shell import draw_shell
-from agent_tui.ui.renderers.tool import draw_tool
 
 
 def draw_block(
@@ -54,8 +51,12 @@ def draw_block(
         case AssistantBlock():
             return draw_assistant(block, canvas, expanded=expanded, glance=glance)
         case ToolBlock():
+            from agent_tui.ui.renderers.tool import draw_tool  # not for the first answer
+
             return draw_tool(block, canvas, expanded=expanded)
         case ShellBlock():
+            from agent_tui.ui.renderers.shell import draw_shell  # nor this
+
             return draw_shell(block, canvas, expanded=expanded)
         case CheckpointBlock():
             return draw_checkpoint(block, canvas, active=active)
@@ -72,10 +73,14 @@ def draw_block(
         case NoticeBlock():
             return draw_notice(block, canvas)
         case EarlierHeadBlock():
+            from agent_tui.ui.renderers.earlier import draw_earlier_head
+
             return draw_earlier_head(block, canvas, active=active)
         case EarlierBlock(inner):
             plain = replace(canvas, pictures=None)  # dimmed, a picture would be a grey field
             drawn = draw_block(inner, plain, expanded=expanded, active=active, glance=glance)
+            from agent_tui.ui.renderers.earlier import dim
+
             return dim(drawn, canvas)
         case UnknownBlock():
             return draw_unknown(block, canvas, expanded=expanded)

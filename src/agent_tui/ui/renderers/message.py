@@ -13,7 +13,6 @@ from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.drawing import NOTHING, Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, line_cells, wrap_text
 from agent_tui.ui.renderers.long_text import draw_text, fold, shorten
-from agent_tui.ui.renderers.tool import draw_tool
 
 _PROMPT_HEAD = 16
 _PROMPT_TAIL = 8
@@ -121,9 +120,12 @@ def draw_assistant(
     drawing = join_answer(thinking, answer, canvas)
     if gap >= 0:
         drawing = replace(drawing, gap=gap + len(drawing.rows) - len(answer))
-    for call in block.calls:
-        room = replace(canvas, width=canvas.width - 2) if drawing.rows else canvas
-        drawing = _add_call(drawing, draw_tool(call, room, expanded=expanded))
+    if block.calls:
+        from agent_tui.ui.renderers.tool import draw_tool  # not for the first answer
+
+        for call in block.calls:
+            room = replace(canvas, width=canvas.width - 2) if drawing.rows else canvas
+            drawing = _add_call(drawing, draw_tool(call, room, expanded=expanded))
     return drawing
 
 

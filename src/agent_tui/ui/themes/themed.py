@@ -11,7 +11,7 @@ from textual.css.tokenize import tokenize_value
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import Theme
 
-from agent_tui.runtime.machine.terminal_colours import is_dark_terminal, wants_no_colour
+from agent_tui.runtime.machine.terminal import is_dark_terminal, wants_no_colour
 from agent_tui.ui.themes.safe_lines import SafeLines
 from agent_tui.ui.themes.theme import ANSI, THEMES, default_theme, tokens_of
 

@@ -77,9 +77,10 @@ from agent_tui.ui.blocks import (
     turn_end_block,
 )
 from agent_tui.ui.renderers.long_text import MOST_ROWS
-from agent_tui.ui.widgets.timeline.role_landmarks import LOOK, landmarks_of
 
 _SEEN_CHARS = 20_000
+_LOOK = 16
+"""Records to look through for a neighbour: logs keep what belongs together together."""
 _LOOK_TOOLS = 1_000
 _LOOK_CAPTURES = 100
 """What many calls that run at once changed stands behind the results of all of them."""
@@ -190,14 +191,14 @@ class RecordBlocks:
         following = self._records[index + 1 : index + 2]
         if not following or not isinstance(following[0], UserMessage):
             return False
-        records = self._records[max(0, index - LOOK) : index + 2]
+        records = self._records[max(0, index - _LOOK) : index + 2]
         origins = [each.origin if isinstance(each, UserMessage) else "" for each in records]
         others = [origin for origin in origins if origin != "human"]
         return origins[-2:] == ["human", "human"] and others[-1:] == ["compaction"]
 
     def _dmail_checkpoint(self, index: int) -> int | None:
         """Where a D-Mail went back to, as the revert says that made room for it."""
-        for place in range(index - 1, max(-1, index - LOOK), -1):
+        for place in range(index - 1, max(-1, index - _LOOK), -1):
             record = self._records[place]
             if isinstance(record, RevertRecord):
                 return record.checkpoint if record.reason == "dmail" else None
@@ -227,10 +228,12 @@ class RecordBlocks:
     def landmarks(self, first: int, stop: int) -> Iterator[tuple[int, Landmark]]:
         """What the scroll bar shows of a slice."""
         if isinstance(self._records, LazySequence) and (
-            roles := self._records.roles(first, stop + LOOK)
+            roles := self._records.roles(first, stop + _LOOK)
         ):
+            from agent_tui.ui.widgets.timeline.role_landmarks import landmarks_of  # long logs only
+
             errors = self._records.errors(first, stop)
-            yield from landmarks_of(roles[: stop - first], roles, first, errors)
+            yield from landmarks_of(roles[: stop - first], roles, first, errors, reach=_LOOK)
             return
         for index, record in enumerate(self._records[first:stop], first):
             if type(record) in _LANDMARKS and (kind := self._landmark(index, record)):
@@ -267,7 +270,7 @@ class RecordBlocks:
 
     def _is_told_model(self, index: int) -> bool:
         """Whether a model was changed here; of changes with nothing said between the last tells."""
-        here, *following = self._records[index : index + LOOK]
+        here, *following = self._records[index : index + _LOOK]
         for record in following:
             if isinstance(record, ModelRecord):
                 return False
@@ -360,7 +363,7 @@ class RecordBlocks:
 
     def _guess_step(self, index: int) -> int:
         """Plain logs do not say: a checkpoint that a prompt follows opens a turn."""
-        for place in range(index + 1, min(len(self._records), index + LOOK)):
+        for place in range(index + 1, min(len(self._records), index + _LOOK)):
             record = self._records[place]
             if isinstance(record, (AssistantMessage, ToolMessage)):
                 return 1
@@ -369,7 +372,7 @@ class RecordBlocks:
         return 0
 
     def _usage_before(self, index: int) -> UsageRecord | None:
-        for place in range(index - 1, max(-1, index - LOOK), -1):
+        for place in range(index - 1, max(-1, index - _LOOK), -1):
             record = self._records[place]
             if isinstance(record, UsageRecord):
                 return record

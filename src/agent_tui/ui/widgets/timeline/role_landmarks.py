@@ -7,14 +7,16 @@ from collections.abc import Collection, Iterator, Sequence
 from agent_tui.core.records import MESSAGE_ROLES
 from agent_tui.ui.blocks import Landmark
 
-LOOK = 16
-"""Records to look through for a neighbour: logs keep what belongs together together."""
-
 
 def landmarks_of(
-    roles: Sequence[str], further: Sequence[str], first: int, errors: Collection[int]
+    roles: Sequence[str],
+    further: Sequence[str],
+    first: int,
+    errors: Collection[int],
+    *,
+    reach: int,
 ) -> Iterator[tuple[int, Landmark]]:
-    """What roles and places of errors tell; ``further`` are those roles and some that follow.
+    """What roles and places of errors tell; ``further`` are those roles and ``reach`` that follow.
 
     A checkpoint that a prompt follows opens a turn; where there is none, everything said does.
     """
@@ -25,8 +27,8 @@ def landmarks_of(
         elif first + number in failed:
             yield first + number, "error"
         elif role == "_checkpoint":
-            spoken = (each for each in further[number + 1 : number + LOOK] if each in MESSAGE_ROLES)
-            if next(spoken, "") == "user":
+            following = further[number + 1 : number + reach]
+            if next((each for each in following if each in MESSAGE_ROLES), "") == "user":
                 yield first + number, "prompt"
         elif role == "user" and is_plain:
             yield first + number, "prompt"
