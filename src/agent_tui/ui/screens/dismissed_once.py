@@ -1,4 +1,4 @@
-"""A screen that closes once, however often it is asked to."""
+"""A screen that closes once, however often and however early it is asked to."""
 
 from __future__ import annotations
 
@@ -11,11 +11,29 @@ Result = TypeVar("Result")
 
 
 class DismissedOnce(Screen[Result]):
-    """Ignores a second dismissal: two keys may arrive before the first has closed it."""
+    """Ignores a second dismissal: two keys may arrive before the first has closed it.
+
+    One that comes while the screen is composed waits until it is: what a screen does when it is
+    mounted needs its widgets, which Textual no longer adds to one that is being removed.
+    """
+
+    _is_composed = False
+    _early: tuple[Result | None] | None = None
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         """Close it with an answer; where it is not on top, or was closed before, nothing.
 
         What is on top by then is what would be closed.
         """
-        return super().dismiss(result) if self.is_active else AwaitComplete()
+        if not self.is_active:
+            return AwaitComplete()
+        if not self._is_composed:
+            self._early = self._early or (result,)
+            return AwaitComplete()
+        return super().dismiss(result)
+
+    def _post_mount(self) -> None:
+        super()._post_mount()  # type: ignore[no-untyped-call]
+        self._is_composed = True
+        if self._early is not None:
+            self.dismiss(*self._early)
