@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_tui.core.origins import Origin
 from agent_tui.core.text import format_count, late_pattern
 
-_LEFT_OUT = late_pattern(r"(?<=\n)\[… ([\d,]{1,20}) lines? \([\d,]+ bytes\) not shown")
+_LEFT_OUT = late_pattern(r"(?<=\n)\[… (\d[\d,]{0,19}) lines? \([\d,]+ bytes\) not shown")
 
 SHELL: Origin = "shell"
 """The origin of a message that tells of such a command."""
