@@ -73,6 +73,8 @@ def test_the_draft_of_a_window_that_is_open_stays_its_own(tmp_path: Path) -> Non
     early.write_text(json.dumps(fields | {"pid": gone.pid}))
     assert DraftFile(folder.with_name("another")).read(is_new=True) == DRAFTS
     assert json.loads(early.read_text())["pid"] == os.getpid(), "from here on it is this one's"
+    early.write_text(json.dumps(fields | {"pid": 10**30}))
+    assert DraftFile(folder.with_name("another")).read(is_new=True) == DRAFTS, "no process at all"
 
 
 def test_a_file_that_holds_something_else_is_as_good_as_none(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def _is_another(owner: int) -> bool:
         return False
     try:
         os.kill(owner, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True

@@ -110,7 +110,9 @@ async def _before_compactions(view: SessionView) -> Sequence[Record]:
     """
     earlier: Sequence[Record] = ()
     now = await asyncio.to_thread(_beginning, view)
-    while len(earlier) < _EARLIER_RECORDS and (archive := _newest_compaction(now)):
+    read = {0}  # a log that was edited may lead in a circle
+    while len(earlier) < _EARLIER_RECORDS and (archive := _newest_compaction(now)) not in read:
+        read.add(archive)
         view = await view.open_archive(archive)
         older = await asyncio.to_thread(_end, view)
         earlier = [*_until_common_end(older, now), *earlier]
