@@ -233,6 +233,7 @@ async def test_a_rejection_that_ends_the_turn_is_drawn_once(
     async with place(tmp_path, monkeypatch, (120, 40)) as here:
         await here.ask(edit())
         app, display, frames = here.app, here.app._display, list[object]()
+        asked = app.screen
 
         def watch(screen: object, update: object) -> None:
             if screen is app.chat_screen is app.screen and not app._batch_count:
@@ -244,6 +245,7 @@ async def test_a_rejection_that_ends_the_turn_is_drawn_once(
         assert frames == []
         app.chat.log.view.handle(TurnFinished(1, "rejected", 1, "Stopped."))
         await until(here.pilot, lambda: "Stopped." in "".join(here.rows) and bool(frames))
+        await until(here.pilot, lambda: not asked.is_running)
         await here.pilot.pause()
         whole = [each for each in frames if is_whole(each)]
         assert len(whole) == 1, "laid out, painted and scrolled in the same frame"

@@ -247,7 +247,8 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
         # Both also affect the mouse: done later, they would end a drag on the screen below.
         self.capture_mouse(None)
         screen.post_message(events.ScreenSuspend())
-        self.set_timer(_LINGER_SECONDS, screen.remove)
+        # Without a parent: that would be laid out again, and all of it painted.
+        self.set_timer(_LINGER_SECONDS, lambda: self._prune(screen))
         return screen
 
     def _fatal_error(self) -> None:
