@@ -14,10 +14,12 @@ import tty
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import IO, cast
 
 import pytest
 from textual.app import App
 from textual.constants import ESCAPE_DELAY
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key
 from textual.message import Message
@@ -126,6 +128,47 @@ async def test_a_second_start_does_nothing_until_it_was_stopped(
     driver.resume_application_mode()
     driver.suspend_application_mode()
     assert starts == ["start", "stop", "start", "stop"]
+
+
+class Unread:
+    """A terminal that reads nothing until it is told to."""
+
+    def __init__(self) -> None:
+        self.reads = threading.Event()
+        self.told: list[str] = []
+
+    def write(self, text: str) -> None:
+        self.reads.wait()
+        self.told.append(text)
+
+    def flush(self) -> None: ...
+
+
+async def test_nothing_that_is_told_waits_for_a_terminal_that_does_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Titles and marks of progress are written also while frames are left out."""
+    unread = Unread()
+
+    def start(driver: LinuxDriver) -> None:
+        driver._writer_thread = WriterThread(cast("IO[str]", unread))
+        driver._writer_thread.start()
+
+    monkeypatch.setattr(LinuxDriver, "start_application_mode", start)
+    monkeypatch.setattr(LinuxDriver, "stop_application_mode", lambda _: None)
+    driver = TerminalDriver(App())
+    driver.start_application_mode()
+    titles = [f"\x1b]0;{number}\x07" for number in range(2 * MAX_QUEUED_WRITES)]
+    teller = threading.Thread(target=lambda: list(map(driver.write, titles)), daemon=True)
+    teller.start()
+    teller.join(PATIENCE_SECONDS)
+    was_told = not teller.is_alive()
+    assert driver.is_behind
+    unread.reads.set()
+    driver.stop_application_mode()
+    driver.close()
+    assert was_told, "it waits for the terminal"
+    assert [each for each in unread.told if each in titles] == titles
 
 
 async def test_keys_are_heard_whole_and_a_lone_esc_without_another_key(

@@ -53,7 +53,7 @@ Result = TypeVar("Result")
 _REST_SECONDS = 0.1
 """Seconds to wait for input before checking whether the program is ending."""
 _MANY_WRITES = MAX_QUEUED_WRITES // 2
-"""A frame is up to three; what is no frame finds room behind them."""
+"""A frame is up to three; with so many on their way, more of them would only be late."""
 _LOOK_SECONDS = 1 / 30
 _LARGEST = 1_000, 500
 """Columns and rows that are drawn of a terminal that says it has more: no display shows as many."""
@@ -89,6 +89,9 @@ class TerminalDriver(LinuxDriver):
             self._terminal = open_terminal()
             self._file = cast("Any", Unheard(self._terminal))
             super().start_application_mode()  # type: ignore[no-untyped-call]
+            if self._writer_thread is not None:
+                # Frames are left out when they are many; a title or a mark must not wait either.
+                self._writer_thread._queue.maxsize = 0
             self._stderr.hush()
             self.tell(KEEP_TITLE)
             if can_ask_terminal():
