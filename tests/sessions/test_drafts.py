@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from agent_tui.core.drafts import Drafts
-from agent_tui.sessions.drafts import NAME, DraftFile
+from agent_tui.sessions.drafts import EARLY_NAME, NAME, DraftFile
 
 DRAFTS = Drafts("half a thought\nand more", ("first", "second"))
 
@@ -60,21 +60,51 @@ def test_a_session_that_goes_on_leaves_the_draft_of_a_new_one_alone(tmp_path: Pa
     assert DraftFile(new).read(is_new=True) == DRAFTS
 
 
+def _as_of(pid: int, folder: Path) -> Path:
+    """Has the drafts that this process wrote for a project be those of another one."""
+    mine, other = (folder.parent / EARLY_NAME.format(each) for each in (os.getpid(), pid))
+    fields = json.loads(mine.read_text())
+    mine.unlink()
+    other.write_text(json.dumps(fields | {"pid": pid}))
+    return other
+
+
+def _gone() -> int:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    return gone.pid
+
+
 def test_the_draft_of_a_window_that_is_open_stays_its_own(tmp_path: Path) -> None:
     folder = tmp_path / "project" / "session"
     folder.mkdir(parents=True)
+    another = DraftFile(folder.with_name("another"))
     DraftFile(folder).write(DRAFTS, is_new=True)
-    early = folder.parent / NAME
-    fields = json.loads(early.read_text())
-    early.write_text(json.dumps(fields | {"pid": os.getppid()}))
-    assert DraftFile(folder.with_name("another")).read(is_new=True) == Drafts()
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    early.write_text(json.dumps(fields | {"pid": gone.pid}))
-    assert DraftFile(folder.with_name("another")).read(is_new=True) == DRAFTS
-    assert json.loads(early.read_text())["pid"] == os.getpid(), "from here on it is this one's"
-    early.write_text(json.dumps(fields | {"pid": 10**30}))
-    assert DraftFile(folder.with_name("another")).read(is_new=True) == DRAFTS, "no process at all"
+    open_one = _as_of(os.getppid(), folder)
+    assert another.read(is_new=True) == Drafts()
+    another.write(Drafts("mine"), is_new=True)
+    another.write(Drafts(), is_new=False)
+    assert open_one.exists(), "no other window writes over it, or forgets it"
+    for pid in (_gone(), 10**30):
+        DraftFile(folder).write(DRAFTS, is_new=True)
+        left = _as_of(pid, folder)
+        assert another.read(is_new=True) == DRAFTS
+        assert not left.exists(), "from here on it is this one's"
+        another.write(Drafts(), is_new=True)
+    assert [each.name for each in folder.parent.glob("*.json")] == [open_one.name]
+
+
+def test_what_two_windows_left_behind_comes_back_in_two(tmp_path: Path) -> None:
+    """The one as an earlier version kept it."""
+    folder = tmp_path / "project" / "session"
+    for text, name in (("one", NAME), ("two", EARLY_NAME.format(7))):
+        DraftFile(folder).write(Drafts(text), is_new=True)
+        _as_of(_gone(), folder).rename(folder.with_name(name))
+    first, second = DraftFile(folder), DraftFile(folder.with_name("another"))
+    came = {first.read(is_new=True).text}
+    first.write(Drafts(), is_new=False)
+    came.add(second.read(is_new=True).text)
+    assert came == {"one", "two"}
 
 
 def test_a_file_that_holds_something_else_is_as_good_as_none(tmp_path: Path) -> None:

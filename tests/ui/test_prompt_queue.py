@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from agent_tui.core.drafts import Drafts
-from agent_tui.sessions.drafts import NAME, DraftFile
+from agent_tui.sessions.drafts import EARLY_NAME, NAME, DraftFile
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 from tests.ui.test_chat_acts import Desk, desk
 
@@ -76,8 +77,8 @@ async def test_what_is_typed_before_anything_was_said_is_kept_for_the_next_new_s
     async with desk(tmp_path, monkeypatch) as here:
         here.chat.prompt_box.set_text("half a thought")
         project = next((tmp_path / "home").rglob("context.jsonl")).parent.parent
-        await here.until(lambda: (project / NAME).exists())
-    assert "half a thought" in (project / NAME).read_text()
+        await here.until(lambda: (project / EARLY_NAME.format(os.getpid())).exists())
+    assert "half a thought" in (project / EARLY_NAME.format(os.getpid())).read_text()
     assert [each.name for each in project.iterdir() if each.is_dir()] in ([], ["workspace"])
     later = DraftFile(project / "later").read(is_new=True)
     assert later == Drafts("half a thought")

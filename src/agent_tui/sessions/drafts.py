@@ -10,12 +10,25 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.drafts import Drafts
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.sessions.disk import FILE_MODE, create_folder, reading, translate_os_errors
 
 NAME = "drafts.json"
+EARLY_NAME = "drafts-{}.json"
+"""In the folder of the project, with the number of the window's process."""
+_EARLY_NAMES = "drafts*.json"
+"""Also without a number, as all windows of a project once shared one."""
 _MOST_BYTES = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Drafts of a file, and the process that wrote it; 0 where it does not say."""
+
+    drafts: Drafts
+    owner: int
 
 
 class DraftFile:
@@ -28,7 +41,7 @@ class DraftFile:
     def __init__(self, folder: Path, *, on_disk: bool = True) -> None:
         self._folder = folder
         self._on_disk = on_disk
-        self._early = folder.parent / NAME
+        self._early = folder.parent / EARLY_NAME.format(os.getpid())
         self._has_early = False
 
     def read(self, *, is_new: bool) -> Drafts:
@@ -37,15 +50,15 @@ class DraftFile:
         ``is_new``: nothing was said in the session yet; then what was typed in another one that
         was as new, and whose window is gone, is given.
         """
-        paths = [self._folder / NAME, self._early] if is_new else [self._folder / NAME]
-        for path in paths if self._on_disk else ():
-            with suppress(AgentTuiError, ValueError, KeyError, TypeError, RecursionError):
-                drafts, owner = _parse(path)
-                if path != self._early:
-                    return drafts
-                if not _is_another(owner):
-                    self._claim_early(drafts)
-                    return drafts
+        if not self._on_disk:
+            return Drafts()
+        kept = _parse(self._folder / NAME)
+        if kept is not None or not is_new:
+            return kept.drafts if kept is not None else Drafts()
+        for path in self._folder.parent.glob(_EARLY_NAMES):
+            kept = _parse(path)
+            if kept is not None and not _is_another(kept.owner) and self._claim(path, kept.drafts):
+                return kept.drafts
         return Drafts()
 
     def write(self, drafts: Drafts, *, is_new: bool) -> None:
@@ -63,11 +76,16 @@ class DraftFile:
             _replace(self._folder / NAME, drafts)
             self._forget_early()
 
-    def _claim_early(self, drafts: Drafts) -> None:
-        """From here on they are this window's, and no other's that opens meanwhile."""
+    def _claim(self, path: Path, drafts: Drafts) -> bool:
+        """From here on they are this window's; False if another that opens was quicker."""
+        try:
+            os.replace(path, self._early)
+        except OSError:
+            return False
         self._has_early = True
         with suppress(AgentTuiError):
             _replace(self._early, drafts)
+        return True
 
     def _forget_early(self) -> None:
         if self._has_early:
@@ -89,15 +107,17 @@ def _is_another(owner: int) -> bool:
     return True
 
 
-def _parse(path: Path) -> tuple[Drafts, int]:
-    """What a file holds, and the process that wrote it; 0 where it does not say."""
-    with reading(path) as (descriptor, status):
-        if status.st_size > _MOST_BYTES:
-            return Drafts(), 0
-        data = b"".join(iter(lambda: os.read(descriptor, 1 << 20), b""))
-    fields = json.loads(data)
-    drafts = Drafts(str(fields["text"]), tuple(str(each) for each in fields["queued"]))
-    return drafts, int(fields.get("pid", 0))
+def _parse(path: Path) -> _Kept | None:
+    """What a file holds; None where there is none, or it holds something else."""
+    with suppress(AgentTuiError, ValueError, KeyError, TypeError, RecursionError):
+        with reading(path) as (descriptor, status):
+            if status.st_size > _MOST_BYTES:
+                return None
+            data = b"".join(iter(lambda: os.read(descriptor, 1 << 20), b""))
+        fields = json.loads(data)
+        drafts = Drafts(str(fields["text"]), tuple(str(each) for each in fields["queued"]))
+        return _Kept(drafts, int(fields.get("pid", 0)))
+    return None
 
 
 def _replace(path: Path, drafts: Drafts) -> None:
