@@ -10,6 +10,7 @@ from agent_tui.config import ProviderSettings, Settings
 from agent_tui.providers.demo.scenario import Reply, Scenario
 from agent_tui.providers.demo.scripted import Scripted
 from agent_tui.providers.presets import PRESETS
+from agent_tui.runtime.connect.connecting import with_scheme
 from agent_tui.runtime.connect.connections import Connections
 from agent_tui.sessions.replay import read_log
 from tests.agent.stage import Stage
@@ -72,3 +73,22 @@ async def test_a_change_of_provider_is_written_and_undone(tmp_path: Path) -> Non
         state = read_log(stage.log)
         assert (state.provider, state.model) == (here, "scripted")
         assert await stage.say("two") == "done", "the first provider is asked again"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
+        ("localhost:11434", "http://localhost:11434"),
+        ("192.168.0.7:1234", "http://192.168.0.7:1234"),
+        ("models.example.org/v1", "https://models.example.org/v1"),
+        ("https://models.example.org", "https://models.example.org"),
+        ("ftp://models.example.org", "ftp://models.example.org"),
+        ("//models.example.org", "//models.example.org"),
+        ("a server", "a server"),
+        ("name", "name"),
+        ("key@models.example.org", "key@models.example.org"),
+    ],
+)
+def test_the_scheme_of_an_address_may_be_left_out(typed: str, meant: str) -> None:
+    assert with_scheme(typed) == meant

@@ -26,6 +26,8 @@ from agent_tui.runtime.connect.models import (
 )
 
 _NAME = re.compile(r"[^a-z0-9-]+")
+_BARE = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d{1,5})?(?:/\S*)?", re.ASCII)
+"""A host with a dot, a port, a path; no scheme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class Connecting:
     async def ask(self, name: str, address: str = "", key: str = "") -> ProviderRow:
         """What a provider lists, by its name or by an address, perhaps with a key just typed."""
         if address:
+            address = with_scheme(address)
             name = name_for(address)
         return await list_provider(self._settings(), name, address, key)
 
@@ -104,6 +107,18 @@ def local_address(name: str) -> str:
     parts = urlsplit(host if "://" in host else f"http://{host}")
     place = (parts.hostname or "127.0.0.1").replace("0.0.0.0", "127.0.0.1")  # replaced
     return f"{parts.scheme or 'http'}://{place}:{parts.port or 11434}/v1"
+
+
+def with_scheme(typed: str) -> str:
+    """An address as it was typed, with the scheme that people leave out.
+
+    It is https, and http for this machine and for numbers, which have no certificate.
+    """
+    if not _BARE.fullmatch(typed):
+        return typed
+    host = urlsplit(f"//{typed}").hostname or ""
+    is_plain = host == "localhost" or host.replace(".", "").isdigit()
+    return f"{'http' if is_plain else 'https'}://{typed}"
 
 
 def name_for(address: str) -> str:
