@@ -585,6 +585,13 @@ async def test_the_colour_of_a_line_of_a_diff_fills_its_row() -> None:
     assert spans == [(0, 20)]
 
 
+def test_the_text_of_a_line_tells_its_kind_where_a_theme_has_no_grounds_for_it() -> None:
+    rows = colour_diff("a.py", "--- a/a.py\n+++ b/a.py\n@@ -9,2 +9,2 @@\n keep\n-old\n+new = 1")
+    drawn = [row.pieces(20, is_plain=True)[0] for row in rows]
+    styles = [{str(span.style) for span in line.spans if span.start >= 5} for line in drawn]
+    assert styles == [{"$muted"}, {"$diff-removed"}, {"$diff-added"}]
+
+
 def test_a_long_line_of_a_diff_is_broken_and_not_cut_off() -> None:
     (row,) = colour_diff("a.txt", f"--- a/a.txt\n+++ b/a.txt\n@@ -0,0 +9,1 @@\n+{'word ' * 9}")
     pieces = row.pieces(30)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from rich._palettes import EIGHT_BIT_PALETTE
+from rich.color import ColorSystem
 from textual.color import Color
 from textual.filter import ANSIToTruecolor
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Static
 
 from agent_tui.runtime.machine.terminal import is_dark_terminal
+from agent_tui.ui.renderers.diff import has_diff_grounds
 from agent_tui.ui.screens.dialogs.picker import PickerScreen
 from agent_tui.ui.themes.contrast import MARK, TEXT, luminance, readable
+from agent_tui.ui.themes.few_colours import few_colour_tokens
 from agent_tui.ui.themes.palette import read_palette
 from agent_tui.ui.themes.theme import ANSI, ANSI_LIGHT, DARK, OFFERED, THEMES, tokens_of
 from agent_tui.ui.themes.themed import ThemedApp
@@ -44,6 +50,21 @@ XTERM |= {
 def variables(theme: Theme) -> dict[str, str]:
     base = theme.to_color_system().generate()
     return base | tokens_of(theme, base)
+
+
+def shown_in_256(theme: Theme) -> dict[str, str]:
+    """What a terminal shows for each token when Rich has brought it down to 256 colours."""
+    found = few_colour_tokens(theme, theme.to_color_system().generate())
+    for name, value in found.items():
+        if value.startswith("#"):
+            sent = Color.parse(value).rich_color.downgrade(ColorSystem.EIGHT_BIT)
+            found[name] = Color(*EIGHT_BIT_PALETTE[sent.number or 0]).hex
+    return found
+
+
+def in_sixteen(colour: str) -> int | None:
+    """The number of the colour that Rich makes of one for a terminal with sixteen."""
+    return Color.parse(colour).rich_color.downgrade(ColorSystem.STANDARD).number
 
 
 def contrast(one: Color, other: Color) -> float:
@@ -81,9 +102,12 @@ def test_a_theme_gives_every_token(theme: Theme) -> None:
     read_palette(found)
 
 
+@pytest.mark.parametrize("found_in", [variables, shown_in_256])
 @pytest.mark.parametrize("theme", COLOURFUL, ids=lambda theme: theme.name)
-def test_text_can_be_read_on_every_ground_it_may_stand_on(theme: Theme) -> None:
-    found = variables(theme)
+def test_text_can_be_read_on_every_ground_it_may_stand_on(
+    theme: Theme, found_in: Callable[[Theme], dict[str, str]]
+) -> None:
+    found = found_in(theme)
     for name in texts():
         grounds: tuple[str, ...] = GROUNDS if name.startswith("gauge-") else ROWS
         if name.startswith("code-"):
@@ -94,13 +118,57 @@ def test_text_can_be_read_on_every_ground_it_may_stand_on(theme: Theme) -> None:
             assert ratio(found, name, ground) >= TEXT, (name, ground)
 
 
+@pytest.mark.parametrize("found_in", [variables, shown_in_256])
 @pytest.mark.parametrize("theme", COLOURFUL, ids=lambda theme: theme.name)
-def test_marks_and_bars_stand_out(theme: Theme) -> None:
-    found = variables(theme)
+def test_marks_and_bars_stand_out(
+    theme: Theme, found_in: Callable[[Theme], dict[str, str]]
+) -> None:
+    found = found_in(theme)
     for number in range(1, 6):
         assert ratio(found, f"share-{number}", "background") >= MARK
     assert ratio(found, "gauge-trigger", "gauge-track") >= MARK
     assert ratio(found, "border", "background") >= MARK
+
+
+@pytest.mark.parametrize("theme", COLOURFUL, ids=lambda theme: theme.name)
+def test_in_256_colours_rows_and_lines_of_diffs_are_told_apart(theme: Theme) -> None:
+    found = shown_in_256(theme)
+    for name in ("hover", "cursor", "selected", "selection", "line", "gauge-track"):
+        assert found[name] != found["background"], name
+    kinds = ["diff-added", "diff-removed"]
+    if has_diff_grounds(found):
+        kinds = ["diff-added-surface", "diff-removed-surface", "background"]
+        assert not {found[name] for name in kinds[:2]} & {found["code-surface"], found["popup"]}
+    for plain in ("foreground", "muted"):
+        assert len({found[name] for name in [*kinds, plain]}) == len(kinds) + 1, plain
+
+
+def test_a_dark_tint_is_a_grey_in_256_colours() -> None:
+    found = shown_in_256(DARK)
+    assert found["selected"] == "#444444"
+    assert not has_diff_grounds(found)
+
+
+@pytest.mark.parametrize("theme", COLOURFUL, ids=lambda theme: theme.name)
+def test_the_thumb_of_a_scroll_bar_is_seen_in_sixteen_colours(theme: Theme) -> None:
+    found = few_colour_tokens(theme, theme.to_color_system().generate(), in_sixteen=True)
+    for name in ("scrollbar", "scrollbar-hover", "scrollbar-active"):
+        assert in_sixteen(found[name]) != in_sixteen(found["scrollbar-background"]), name
+
+
+@pytest.mark.parametrize(("term", "system"), [("xterm-256color", "256"), ("xterm", "standard")])
+def test_a_chosen_theme_is_in_the_colours_that_the_terminal_has(
+    monkeypatch: pytest.MonkeyPatch, term: str, system: str
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setenv("COLORTERM", "")
+    app: ThemedApp[None] = ThemedApp()
+    app.theme = "high-contrast"
+    theme = app.current_theme
+    base = theme.to_color_system().generate()
+    expected = few_colour_tokens(theme, base, in_sixteen=system == "standard")
+    assert expected.items() <= app.get_css_variables().items()
+    assert expected != tokens_of(theme, base)
 
 
 def test_a_change_of_theme_leaves_no_colour_behind() -> None:

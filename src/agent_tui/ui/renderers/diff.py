@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.segment import Segment
 from rich.style import Style
@@ -105,6 +105,14 @@ def _first(lines: Iterator[DiffLine], limit: int | None) -> Iterator[DiffLine]:
         if limit is not None and count > limit:
             return
         yield line
+
+
+def has_diff_grounds(variables: Mapping[str, str]) -> bool:
+    """Whether a theme has grounds for the lines of a diff; else the colour of a text is its kind.
+
+    There are none in sixteen colours, nor where both would be the same of 256.
+    """
+    return variables["diff-added-surface"] != variables["background"]
 
 
 def colour_diff(canvas: Canvas, language: str, lines: Iterable[tuple[str, str]]) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 
 from textual.color import Color
@@ -29,15 +29,27 @@ def _linear(part: int) -> float:
     return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
 
 
-def readable(colour: Color, grounds: Iterable[Color], ratio: float = TEXT) -> Color:
-    """The colour, made lighter or darker until it is readable on every one of the grounds."""
+def readable(
+    colour: Color,
+    grounds: Iterable[Color],
+    ratio: float = TEXT,
+    shown: Callable[[Color], Color] = lambda colour: colour,
+) -> Color:
+    """The colour, made lighter or darker until it is readable on every one of the grounds.
+
+    Args:
+        colour: what it is made from.
+        grounds: where it may stand.
+        ratio: what it needs there.
+        shown: what a terminal makes of a colour.
+    """
     light = [luminance(ground) for ground in grounds]
     # On a dark ground the lightest of them decides, on a light one the darkest.
     is_dark = light[0] < _MIDDLE
     decisive = max(light) if is_dark else min(light)
     end = _WHITE if is_dark else _BLACK
     for step in range(_STEPS + 1):
-        tried = colour.blend(end, step / _STEPS)
+        tried = shown(colour.blend(end, step / _STEPS))
         low, high = sorted((luminance(tried), decisive))
         if (high + 0.05) / (low + 0.05) >= ratio and (high == decisive) != is_dark:
             return tried

@@ -7,7 +7,7 @@ no colour behind; each is made as light or dark as it must be to be read where i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from textual.color import Color
 from textual.theme import Theme
@@ -113,33 +113,41 @@ def default_theme(*, dark: bool = True, few_colours: bool = False) -> Theme:
     return DARK if dark else LIGHT
 
 
-def tokens_of(theme: Theme, base: Mapping[str, str]) -> dict[str, str]:
+def tokens_of(
+    theme: Theme, base: Mapping[str, str], shown: Callable[[Color], Color] = lambda colour: colour
+) -> dict[str, str]:
     """Every token, and Textual's own variables drawn from them.
 
     Args:
         theme: the theme in force.
         base: what Textual makes of it: ``theme.to_color_system().generate()``.
+        shown: what the terminal makes of a colour, where it has few: each token is such a one.
     """
     if theme.ansi:
         from agent_tui.ui.themes.sixteen import sixteen_tokens  # few need it
 
         return sixteen_tokens(dark=theme.dark)
-    return _tokens(theme, base)
+    return _tokens(theme, base, shown)
 
 
 class _Ink:
     """The colours that a theme gives, each as it can be read on the surfaces made of them."""
 
-    def __init__(self, theme: Theme, base: Mapping[str, str]) -> None:
+    def __init__(
+        self, theme: Theme, base: Mapping[str, str], shown: Callable[[Color], Color]
+    ) -> None:
         def given(name: str) -> Color:
             return Color.parse(base[name])
 
-        self.ground = given("background")
+        self.shown = shown
+        self._given = given("background")
+        self.ground = shown(self._given)
         text = Color(*given("foreground").rgb)
-        self.text = readable(text, [self.ground], 7.0 if theme.dark else TEXT)
+        self.text = readable(text, [self.ground], 7.0 if theme.dark else TEXT, shown)
         self.accent, self.second = given("primary"), given("secondary")
         self.ok, self.attention, self.danger = given("success"), given("warning"), given("error")
-        self.surfaces = self._surfaces()
+        self.surfaces = {name: shown(colour) for name, colour in self._surfaces().items()}
+        self.surfaces |= self._told_apart()
         # Never below these, whatever is the ground: rows, popups, code.
         self.common = [self.ground, *self._named("popup", "code-surface", "user-surface")]
         self.diffs = self._named("diff-added-surface", "diff-removed-surface")
@@ -151,14 +159,19 @@ class _Ink:
 
     def lifted(self, share: float) -> Color:
         """The ground, moved towards the text."""
-        return self.ground.blend(self.text, share)
+        return self.shown(self._given.blend(self.text, share))
+
+    def raised(self, share: float) -> Color:
+        """The same, further where it would be shown as the ground is."""
+        shares = (share * step for step in range(1, round(1 / share)))
+        return next((each for each in map(self.lifted, shares) if each != self.ground), self.text)
 
     def _surfaces(self) -> dict[str, Color]:
-        ground, lifted = self.ground, self.lifted
+        ground, lifted, raised = self._given, self.lifted, self.raised
         return {
-            "hover": lifted(0.05),
-            "popup": lifted(0.045),
-            "code-surface": lifted(0.035),
+            "hover": raised(0.05),
+            "popup": raised(0.045),
+            "code-surface": raised(0.035),
             "cursor": ground.blend(self.accent, 0.2),
             "selected": lifted(0.045).blend(self.accent, 0.25),
             "selection": ground.blend(self.accent, 0.32),
@@ -168,32 +181,41 @@ class _Ink:
             "diff-removed-surface": ground.blend(self.danger, 0.13),
         }
 
+    def _told_apart(self) -> dict[str, Color]:
+        """The grounds of what came and of what left: the ground itself, unless each has a hue."""
+        names = ("diff-added-surface", "diff-removed-surface")
+        added, removed = self._named(*names)
+        is_told = added != removed and all(len(set(each.rgb)) > 1 for each in (added, removed))
+        return {} if is_told else dict.fromkeys(names, self.ground)
+
     def _named(self, *names: str) -> list[Color]:
         return [self.surfaces[name] for name in names]
 
+    def on(self, colour: Color, grounds: list[Color], ratio: float = TEXT) -> str:
+        """The colour as it can be read on these grounds."""
+        return readable(colour, grounds, ratio, self.shown).hex
 
-def _tokens(theme: Theme, base: Mapping[str, str]) -> dict[str, str]:
-    ink = _Ink(theme, base)
+
+def _tokens(
+    theme: Theme, base: Mapping[str, str], shown: Callable[[Color], Color]
+) -> dict[str, str]:
+    ink = _Ink(theme, base, shown)
     tokens = {name: colour.hex for name, colour in ink.surfaces.items()}
     tokens |= _frame_tokens(ink) | _row_tokens(ink) | _gauge_tokens(ink) | _code_tokens(ink)
     return tokens | textual_variables(tokens)
 
 
-def _on(colour: Color, grounds: list[Color], ratio: float = TEXT) -> str:
-    return readable(colour, grounds, ratio).hex
-
-
 def _frame_tokens(ink: _Ink) -> dict[str, str]:
     """Grounds, lines, and text that may stand anywhere."""
     return {
-        "foreground": _on(ink.text, [*ink.every, ink.surfaces["selection"]]),
+        "foreground": ink.on(ink.text, [*ink.every, ink.surfaces["selection"]]),
         "background": ink.ground.hex,
         "surface": ink.surfaces["popup"].hex,
         "panel": ink.lifted(0.08).hex,
         "line": ink.lifted(0.16).hex,
         "edge": ink.lifted(0.32).hex,
-        "muted": _on(ink.lifted(0.72), ink.every),
-        "faint": _on(ink.lifted(0.6), ink.every),
+        "muted": ink.on(ink.lifted(0.72), ink.every),
+        "faint": ink.on(ink.lifted(0.6), ink.every),
     }
 
 
@@ -201,45 +223,45 @@ def _row_tokens(ink: _Ink) -> dict[str, str]:
     """What the rows of the conversation and of lists say."""
     added, removed = ink.surfaces["diff-added-surface"], ink.surfaces["diff-removed-surface"]
     return {
-        "ok": _on(ink.ok, ink.rows),
-        "attention": _on(ink.attention, ink.rows),
-        "danger": _on(ink.danger, ink.rows),
-        "user": _on(ink.accent, ink.rows),
-        "assistant": _on(ink.second, ink.rows),
-        "thinking": _on(ink.lifted(0.6), ink.every),
-        "tool": _on(ink.second, ink.rows),
-        "checkpoint": _on(ink.lifted(0.72), ink.every),
-        "compaction": _on(ink.second, ink.rows),
-        "diff-added": _on(ink.ok, [ink.ground, added]),
-        "diff-removed": _on(ink.danger, [ink.ground, removed]),
-        "fate-kept": _on(ink.ok, ink.rows),
-        "fate-summarised": _on(ink.second, ink.rows),
-        "fate-dropped": _on(ink.lifted(0.6), ink.every),
+        "ok": ink.on(ink.ok, ink.rows),
+        "attention": ink.on(ink.attention, ink.rows),
+        "danger": ink.on(ink.danger, ink.rows),
+        "user": ink.on(ink.accent, ink.rows),
+        "assistant": ink.on(ink.second, ink.rows),
+        "thinking": ink.on(ink.lifted(0.6), ink.every),
+        "tool": ink.on(ink.second, ink.rows),
+        "checkpoint": ink.on(ink.lifted(0.72), ink.every),
+        "compaction": ink.on(ink.second, ink.rows),
+        "diff-added": ink.on(ink.ok, [ink.ground, added]),
+        "diff-removed": ink.on(ink.danger, [ink.ground, removed]),
+        "fate-kept": ink.on(ink.ok, ink.rows),
+        "fate-summarised": ink.on(ink.second, ink.rows),
+        "fate-dropped": ink.on(ink.lifted(0.6), ink.every),
     }
 
 
 def _gauge_tokens(ink: _Ink) -> dict[str, str]:
     """How full the context is, and what fills it."""
     tokens = {
-        "gauge-low": _on(ink.lifted(0.72), ink.common),
-        "gauge-middle": _on(ink.attention, ink.common),
-        "gauge-high": _on(ink.danger, ink.common),
+        "gauge-low": ink.on(ink.lifted(0.72), ink.common),
+        "gauge-middle": ink.on(ink.attention, ink.common),
+        "gauge-high": ink.on(ink.danger, ink.common),
         "gauge-track": ink.lifted(0.13).hex,
-        "gauge-trigger": _on(ink.text, [ink.lifted(0.13)], MARK),
+        "gauge-trigger": ink.on(ink.text, [ink.lifted(0.13)], MARK),
     }
     shares = [(ink.accent, 1.0), (ink.accent, 0.72), (ink.accent, 0.5), (ink.text, 0.7)]
     for number, (colour, share) in enumerate([*shares, (ink.text, 0.5)], 1):
-        tokens[f"share-{number}"] = _on(ink.ground.blend(colour, share), [ink.ground], MARK)
+        tokens[f"share-{number}"] = ink.on(ink.ground.blend(colour, share), [ink.ground], MARK)
     return tokens
 
 
 def _code_tokens(ink: _Ink) -> dict[str, str]:
     grounds = [*ink.common, *ink.diffs]
     return {
-        "code-keyword": _on(ink.second, grounds),
-        "code-name": _on(ink.accent, grounds),
-        "code-string": _on(ink.ok, grounds),
-        "code-number": _on(ink.attention, grounds),
-        "code-comment": _on(ink.lifted(0.6), ink.every),
-        "code-operator": _on(ink.lifted(0.72), grounds),
+        "code-keyword": ink.on(ink.second, grounds),
+        "code-name": ink.on(ink.accent, grounds),
+        "code-string": ink.on(ink.ok, grounds),
+        "code-number": ink.on(ink.attention, grounds),
+        "code-comment": ink.on(ink.lifted(0.6), ink.every),
+        "code-operator": ink.on(ink.lifted(0.72), grounds),
     }

@@ -121,5 +121,13 @@ class ThemedApp(App[Result]):
         if not self._has_themes:  # Textual asks too early: what it would get is thrown away
             return {}
         base = super().get_css_variables()
-        self.theme_variables = base | tokens_of(self.current_theme, base)
+        self.theme_variables = base | self._own_tokens(base)
         return self.theme_variables
+
+    def _own_tokens(self, base: dict[str, str]) -> dict[str, str]:
+        theme, system = self.current_theme, self.console.color_system
+        if theme.ansi or system not in ("256", "standard"):
+            return tokens_of(theme, base)
+        from agent_tui.ui.themes.few_colours import few_colour_tokens  # few need it
+
+        return few_colour_tokens(theme, base, in_sixteen=system == "standard")

@@ -19,6 +19,7 @@ from agent_tui.core.file_changes import AGENT_CAUSES, REVERT_CAUSES, LeftOut
 from agent_tui.core.format import format_age, format_count
 from agent_tui.core.text import first_line, reveal
 from agent_tui.resources import stylesheet
+from agent_tui.ui.renderers.diff import has_diff_grounds
 from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.diff_lines import DiffRow, colour_diff, colour_lines
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -196,7 +197,8 @@ class ChangesScreen(Panel[ToRevert]):
         if row.is_blank:
             return Content("")
         if row.line is not None:
-            pieces = row.line.pieces(width - len(_INDENT))
+            is_plain = not has_diff_grounds(self.app.theme_variables)
+            pieces = row.line.pieces(width - len(_INDENT), is_plain=is_plain)
             return Content(_INDENT) + pieces[min(row.piece, len(pieces) - 1)]
         if row.left_out is not None:
             told = f"  not captured: {row.left_out.why}"

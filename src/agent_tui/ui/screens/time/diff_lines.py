@@ -27,7 +27,7 @@ _LONGEST_LINE, _SHORTEST_PIECE = 500, 16
 _CONTINUED = "\u250a "
 """Stands for the mark of a line where it continues in another row."""
 _MARKS = {"+": "$diff-added", "-": "$diff-removed", " ": "$muted"}
-_SURFACES = {"+": "on $diff-added-surface", "-": "on $diff-removed-surface", " ": ""}
+_SURFACES = {"+": "on $diff-added-surface", "-": "on $diff-removed-surface"}
 
 
 class _Colours(HighlightTheme):
@@ -61,24 +61,29 @@ class _Colours(HighlightTheme):
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """A row of a diff: the number of its line, the line, and the colour it lies on."""
+    """A row of a diff: the number of its line, the line, and its kind, if it has one."""
 
     head: Content
     line: Content
-    surface: str = ""
+    kind: str = ""
 
-    def pieces(self, width: int) -> list[Content]:
-        """The row in pieces of so many cells, its colour from the number to the end of each."""
+    def pieces(self, width: int, *, is_plain: bool = False) -> list[Content]:
+        """The row in pieces of so many cells, its colour from the number to the end of each.
+
+        A plain one has no ground to tell its kind: its text is in the colour of it.
+        """
+        surface, line = _SURFACES.get(self.kind, ""), self.line
+        if self.kind and is_plain:
+            surface, line = "", Content.styled(line.plain, _MARKS[self.kind])
         room = max(_SHORTEST_PIECE, width - self.head.cell_length - len(_CONTINUED))
-        mark, text = self.line[: len(_CONTINUED)], self.line[len(_CONTINUED) :]
+        mark, text = line[: len(_CONTINUED)], line[len(_CONTINUED) :]
         first, *rest = text.fold(room) if text.cell_length > room else [text]
         margin = Content(" " * self.head.cell_length) + Content.styled(_CONTINUED, "$faint")
         rows = [self.head + mark + first, *(margin + piece for piece in rest)]
-        if not self.surface:
+        if not surface:
             return rows
         return [
-            row.pad_right(max(0, width - row.cell_length)).stylize_before(self.surface)
-            for row in rows
+            row.pad_right(max(0, width - row.cell_length)).stylize_before(surface) for row in rows
         ]
 
 
@@ -94,7 +99,7 @@ def colour_lines(
     if len(coloured) != len(shown):
         coloured = [Content(line) for line in shown]
     return [
-        DiffRow(Content(""), Content.assemble((f"{mark} ", _MARKS[mark]), line), _SURFACES[mark])
+        DiffRow(Content(""), Content.assemble((f"{mark} ", _MARKS[mark]), line), mark)
         for mark, line in zip(marks, coloured, strict=True)
     ]
 

@@ -27,6 +27,7 @@ from agent_tui.core.summary import RevertPreview
 from agent_tui.core.text import reveal
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands import label_of
+from agent_tui.ui.renderers.diff import has_diff_grounds
 from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.screens.time.diff_lines import DiffRow, colour_lines, number_rows
 from agent_tui.ui.widgets.lists.rows import Rows
@@ -192,7 +193,8 @@ class RevertFilesScreen(Panel[RevertDecision]):
     def _draw(self, index: int, width: int) -> Content:
         row = self._lines[index]
         if row.line is not None:
-            pieces = row.line.pieces(width - len(_INDENT))
+            is_plain = not has_diff_grounds(self.app.theme_variables)
+            pieces = row.line.pieces(width - len(_INDENT), is_plain=is_plain)
             return Content(_INDENT) + pieces[min(row.piece, len(pieces) - 1)]
         if row.path is None:
             return row.text

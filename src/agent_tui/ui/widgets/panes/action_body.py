@@ -181,8 +181,9 @@ class ActionBody(Rows, can_focus=True):
             if self._action.kind == "plan":
                 content = mark_up_plan(content, self._margin + 1, row.text)
         else:
-            text = self._colours.row(self._fold.rows, index, self.app.theme_variables)
-            content = lay_diff_row(lead, row, text, width)
+            variables = self.app.theme_variables
+            text = self._colours.row(self._fold.rows, index, variables)
+            content = lay_diff_row(lead, row, text, width, variables)
         for named in _NAMED.finditer(row.text):
             start = self._margin + 1 + named.start()
             content = content.stylize("$danger bold", start, start + len(named[0]))

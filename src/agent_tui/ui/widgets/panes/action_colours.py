@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.style import Style
 
 from agent_tui.ui.renderers.canvas import COLUMN, Canvas
-from agent_tui.ui.renderers.diff import colour_diff
+from agent_tui.ui.renderers.diff import colour_diff, has_diff_grounds
 from agent_tui.ui.renderers.languages import Languages, language_of
 from agent_tui.ui.renderers.lines import Line, slice_spans
 from agent_tui.ui.themes.palette import read_palette
@@ -71,12 +71,14 @@ def _fold_again(rows: Sequence[FoldedRow], spans: Line) -> Iterator[Line]:
     return slice_spans(spans, pairwise(ends))
 
 
-def lay_diff_row(lead: Content, row: FoldedRow, text: Content, width: int) -> Content:
-    """A row behind its number and its sign, on the background of its kind."""
+def lay_diff_row(
+    lead: Content, row: FoldedRow, text: Content, width: int, variables: Mapping[str, str]
+) -> Content:
+    """A row behind its number and its sign, on the background of its kind, where there is one."""
     mark = row.kind if row.begins and row.kind in _MARKS else " "
     line = Content.assemble(lead, (f"{mark} ", _MARKS.get(row.kind, "")), text)
     surface = _SURFACES.get(row.kind)
-    if surface is None:
+    if surface is None or not has_diff_grounds(variables):
         return line
     fill = " " * max(0, width - line.cell_length)
     return Content.assemble(line, fill).stylize_before(surface)
