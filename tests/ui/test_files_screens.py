@@ -600,6 +600,13 @@ def test_a_long_line_of_a_diff_is_broken_and_not_cut_off() -> None:
     assert {piece.cell_length for piece in pieces} == {30}
 
 
+def test_a_long_line_of_a_diff_breaks_between_words() -> None:
+    line = "the tide is measured from the chart datum"
+    (row,) = colour_diff("a.txt", f"--- a/a.txt\n+++ b/a.txt\n@@ -0,0 +9,1 @@\n+{line}")
+    pieces = [piece.plain[4:].strip() for piece in row.pieces(24)]
+    assert pieces == ["the tide is", "measured from the", "chart datum"]
+
+
 @pytest.fixture
 def long_line(tmp_path: Path) -> Yard:
     """The agent wrote one line longer than a screen is wide."""

@@ -22,6 +22,7 @@ from textual.highlight import HighlightTheme, highlight
 
 from agent_tui.core.text import reveal
 from agent_tui.ui.renderers.diff import DiffLine, last_number, read_diff
+from agent_tui.ui.renderers.lines import break_line
 
 _LONGEST_LINE, _SHORTEST_PIECE = 500, 16
 _CONTINUED = "\u250a "
@@ -77,7 +78,7 @@ class DiffRow:
             surface, line = "", Content.styled(line.plain, _MARKS[self.kind])
         room = max(_SHORTEST_PIECE, width - self.head.cell_length - len(_CONTINUED))
         mark, text = line[: len(_CONTINUED)], line[len(_CONTINUED) :]
-        first, *rest = text.fold(room) if text.cell_length > room else [text]
+        first, *rest = (text[start:end] for start, end in break_line(text.plain, room))
         margin = Content(" " * self.head.cell_length) + Content.styled(_CONTINUED, "$faint")
         rows = [self.head + mark + first, *(margin + piece for piece in rest)]
         if not surface:
