@@ -353,6 +353,7 @@ def test_recall(snap_compare: Compare, stage: Stage) -> None:
         await _fill(visitor)
         await _compact(visitor)
         await visitor.ask("Recall it")
+        visitor.app.chat.status.notice = ""  # a turn later it is gone
 
     assert is_as_accepted(snap_compare, stage, stage.demo(), visit)
 
