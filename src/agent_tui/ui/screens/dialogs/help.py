@@ -38,6 +38,7 @@ TYPING_KEYS: tuple[tuple[str, str], ...] = (
     ("@", "Files of this project"),
     ("!", "Run a shell command yourself"),
     ("{prompt-undo:Ctrl+_}", "Undo what was typed"),
+    ("{prompt-unfold:Ctrl+O}", "Show a folded paste whole, if there is one"),
     ("Up", "Edit the last queued prompt, if there is one"),
     ("Ctrl+C", "Clear the prompt, cancel what is queued, interrupt; twice to quit"),
     ("Ctrl+D", "Quit, when the prompt is empty"),
