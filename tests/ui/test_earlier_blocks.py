@@ -76,7 +76,9 @@ async def test_the_row_over_them_folds_and_shows_them() -> None:
         assert "New question" in app.text
 
 
-async def test_what_comes_above_later_moves_nothing_and_waits_for_a_turn_to_end() -> None:
+async def test_what_comes_above_later_moves_nothing_and_waits_for_a_turn_or_a_search_to_end() -> (
+    None
+):
     now: list[Record] = [UserMessage(f"New pebble {n} " + "sand " * 80) for n in range(40)]
     timeline = Timeline()
     async with (app := Stage([timeline])).run_test(size=(90, 20)) as pilot:
@@ -88,6 +90,11 @@ async def test_what_comes_above_later_moves_nothing_and_waits_for_a_turn_to_end(
         timeline.append(UserBlock("A turn of now"))
         assert not timeline.load_earlier(now, EARLIER)
         timeline.discard(len(now))
+        await timeline.find("pebble 7", lambda _: None)
+        assert not timeline.load_earlier(now, EARLIER), "what was found would be elsewhere"
+        timeline.stop_finding()
+        timeline.go_to_log_record(7)
+        await pilot.pause()
         seen = [line[:-1] for line in app.text.splitlines()]
         assert timeline.load_earlier(now, EARLIER)
         await pilot.pause()

@@ -44,8 +44,11 @@ class ShownSession(FoundText):
     def load_earlier(self, records: Sequence[Record], earlier: Sequence[Record]) -> bool:
         """Show above a session's records, folded, what a compaction took out of them.
 
-        What is in view stays where it is. False while something happens: nothing is shown then.
+        What is in view stays where it is. False while something happens, or a text is looked for
+        whose places would be others: nothing is shown then.
         """
+        if self._wanted and not self._marks_match:
+            return False
         moved = self._blocks.load_earlier(records, earlier)
         self._move_down(moved)
         return bool(moved)
