@@ -230,6 +230,7 @@ async def test_the_whole_command_can_be_read_however_long() -> None:
     async with (app := ask(CommandDisplay("\n".join(lines)))).run_test(size=(60, 20)) as pilot:
         await wait_out_the_guard(pilot)
         body = app.screen.query_one(ActionBody)
+        assert "ends with: echo 299" in app.text
         before = -1.0
         while body.scroll_y > before:
             seen.update(body.render_line(y).text.rstrip() for y in range(body.size.height))
@@ -238,7 +239,7 @@ async def test_the_whole_command_can_be_read_however_long() -> None:
         shown = "\n".join(seen)
         assert all(f" echo {number}" in shown for number in range(300))
         assert "300 lines" in app.text
-        assert "ends with: echo 299" in app.text
+        assert "PgUp for the start" in app.text
 
 
 async def test_a_folded_line_cannot_pass_for_two() -> None:
