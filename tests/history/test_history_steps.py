@@ -44,6 +44,12 @@ def test_a_step_that_nobody_counted_tells_its_time() -> None:
     assert step_at(RECORDS, 7) == StepFacts(2, 3.0, None, "small")
 
 
+def test_a_command_of_a_person_behind_a_step_is_no_part_of_it() -> None:
+    records = [*RECORDS[:8], UserMessage("I ran ls.", "shell", 1, stamp=at(40))]
+    assert step_at(records, 8) is None
+    assert step_at(records, 7) == StepFacts(2, 3.0, None, "small")
+
+
 @pytest.mark.parametrize("place", [0, 1, 8])
 def test_a_prompt_stands_in_no_step(place: int) -> None:
     assert step_at(RECORDS, place) is None

@@ -10,7 +10,7 @@ from agent_tui.core.records import (
     AssistantMessage,
     Checkpoint,
     Record,
-    TurnEndRecord,
+    ToolMessage,
     UsageRecord,
     UserMessage,
 )
@@ -18,6 +18,8 @@ from agent_tui.core.usage import Usage
 
 _LONGEST = 1_000
 """Records of a step that are looked at, in both directions."""
+_OF_A_STEP = (Checkpoint, AssistantMessage, UsageRecord, ToolMessage)
+"""What a step writes. A person's command may stand behind its last one, and is no part of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class StepFacts:
 
 def step_at(records: Sequence[Record], place: int) -> StepFacts | None:
     """The step to which a record belongs; None for what stands outside of any."""
+    if not isinstance(records[place], _OF_A_STEP):
+        return None
     first = max(0, place - _LONGEST)
     for index, record in enumerate(reversed(records[first : place + 1])):
         if isinstance(record, Checkpoint):
@@ -49,11 +53,12 @@ def _facts(start: Checkpoint, records: Sequence[Record]) -> StepFacts:
     usage: Usage | None = None
     model, last = "", start.stamp.at
     for record in records:
-        if isinstance(record, Checkpoint | TurnEndRecord) or (
+        if isinstance(record, Checkpoint) or (
             isinstance(record, UserMessage) and record.origin == "human"
         ):
             break
-        last = record.stamp.at or last
+        if isinstance(record, _OF_A_STEP):
+            last = record.stamp.at or last
         if isinstance(record, AssistantMessage):
             model = record.model or model
         elif isinstance(record, UsageRecord) and record.usage is not None:
