@@ -135,7 +135,7 @@ def test_the_server_is_asked_which_model_it_has_and_no_other_is_made_up(
     ran = run("-p", "Hi", "--output-format", "json")
     assert providers.openai.requests[0].body["model"] == "my-own"
     assert ran.json["window"] == 9_000
-    assert "Using my-own, first of 2 listed. Choose another model (--model)." in ran.err
+    assert "Using my-own, first of 2 listed. You can choose another model (--model)." in ran.err
     providers.openai.models = ["another", "gpt-5-mini-2025-08-07"]
     providers.openai.answers.append(stream(text_chunk("Hi."), finish_chunk()))
     run("-p", "Hi")

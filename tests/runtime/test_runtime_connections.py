@@ -81,6 +81,8 @@ async def test_a_change_of_provider_is_written_and_undone(tmp_path: Path) -> Non
         ("127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
         ("localhost:11434", "http://localhost:11434"),
         ("192.168.0.7:1234", "http://192.168.0.7:1234"),
+        ("8.8.8.8:8000", "https://8.8.8.8:8000"),
+        ("999.1:8000", "https://999.1:8000"),
         ("models.example.org/v1", "https://models.example.org/v1"),
         ("https://models.example.org", "https://models.example.org"),
         ("ftp://models.example.org", "ftp://models.example.org"),

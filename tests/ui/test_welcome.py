@@ -243,8 +243,8 @@ async def test_a_warning_leaves_the_welcome_and_stands_in_the_conversation_too(
 ) -> None:
     """As the one about a model that was chosen from a server's list, at the first start."""
     async with desk(tmp_path, monkeypatch) as here:
-        here.chat.notices.warning("Using my-own, first of 2 listed. Choose another model.")
-        told = "Using my-own, first of 2 listed. Choose another model (/model)."
+        here.chat.notices.warning("Using my-own, first of 2 listed. You can choose another model.")
+        told = "Using my-own, first of 2 listed. You can choose another model (/model)."
         await here.until(lambda: told in shown(here.app))
         assert "Browse all sessions" in shown(here.app)
         assert told in [each.text for each in here.shown if isinstance(each, NoticeBlock)]

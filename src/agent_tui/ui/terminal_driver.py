@@ -53,7 +53,7 @@ Result = TypeVar("Result")
 _REST_SECONDS = 0.1
 """Seconds to wait for input before checking whether the program is ending."""
 _MANY_WRITES = MAX_QUEUED_WRITES // 2
-"""A frame is up to three; with so many on their way, more of them would only be late."""
+"""A frame is up to three; so many on their way are some that nobody has seen yet."""
 _LOOK_SECONDS = 1 / 30
 _LARGEST = 1_000, 500
 """Columns and rows that are drawn of a terminal that says it has more: no display shows as many."""
@@ -115,7 +115,7 @@ class TerminalDriver(LinuxDriver):
 
     @property
     def is_behind(self) -> bool:
-        """Whether the terminal has yet to read so much that others will soon have to wait."""
+        """Whether the terminal has yet to read so much that one frame more would only be late."""
         return self._writer_thread is not None and self._writer_thread._queue.qsize() > _MANY_WRITES
 
     def _query_in_band_window_resize(self) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -112,13 +113,20 @@ def local_address(name: str) -> str:
 def with_scheme(typed: str) -> str:
     """An address as it was typed, with the scheme that people leave out.
 
-    It is https, and http for this machine and for numbers, which have no certificate.
+    It is https, and http for this machine and its network, where nobody has a certificate: a key
+    goes nowhere else unencrypted.
     """
     if not _BARE.fullmatch(typed):
         return typed
     host = urlsplit(f"//{typed}").hostname or ""
-    is_plain = host == "localhost" or host.replace(".", "").isdigit()
-    return f"{'http' if is_plain else 'https'}://{typed}"
+    return f"{'http' if _is_near(host) else 'https'}://{typed}"
+
+
+def _is_near(host: str) -> bool:
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return host == "localhost"
 
 
 def name_for(address: str) -> str:

@@ -87,7 +87,7 @@ class Connections:
         connections.learn(listed)
         if model and model not in spec.models:
             connections.notices.append(
-                f"Using {model}, first of {len(listed)} listed. Choose another model."
+                f"Using {model}, first of {len(listed)} listed. You can choose another model."
             )
         return connections
 

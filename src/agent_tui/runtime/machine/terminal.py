@@ -1,4 +1,4 @@
-"""The terminal: what the environment says of it, what is typed there, and where it is drawn on."""
+"""The terminal: what the environment says of it, what is typed there, and the file to draw on."""
 
 from __future__ import annotations
 

@@ -88,7 +88,8 @@ def _sent_for(value: str) -> str:
 def _visible_thumb(tokens: Mapping[str, str]) -> str:
     names = ("line", "edge", "faint", "foreground")
     ground = _number(tokens["background"])
-    return next(tokens[name] for name in names if _number(tokens[name]) != ground)
+    seen = (tokens[name] for name in names if _number(tokens[name]) != ground)
+    return next(seen, tokens["foreground"])
 
 
 def _number(colour: str) -> int | None:

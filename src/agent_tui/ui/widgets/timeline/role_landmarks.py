@@ -16,7 +16,10 @@ def landmarks_of(
     *,
     reach: int,
 ) -> Iterator[tuple[int, Landmark]]:
-    """What roles and places of errors tell; ``further`` are those roles and ``reach`` that follow.
+    """The landmarks of records, by their roles and the places of errors.
+
+    ``further`` are the same roles and some that follow; a checkpoint's prompt is looked for within
+    ``reach`` of it.
 
     A checkpoint that a prompt follows opens a turn; where there is none, everything said does.
     """
