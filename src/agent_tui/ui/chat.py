@@ -115,7 +115,6 @@ class ChatScreen(SparingScreen[None]):
         panes.status.reading = reading
         self.chat = Conversation(self, panes)
         self._follower: Follower | None = None
-        self._early_command = ""
         self._was_shown = False
 
     def fit(self, size: Size) -> Self:
@@ -174,8 +173,7 @@ class ChatScreen(SparingScreen[None]):
         if not is_open:  # a session of a file is open already
             await chat.show_session(await engine.open_launched())
         self.chat.panes.end_starting()
-        if self._early_command:
-            self.run_command(self._early_command)
+        chat.holder.has_begun.set()
         chat.prompts.send_early()
         # If a prompt was waiting, the welcome is gone by now and is not drawn again.
         chat.welcome.model = engine.connections.label
@@ -184,6 +182,7 @@ class ChatScreen(SparingScreen[None]):
     def fail_to_begin(self, sentence: str) -> None:
         """Show why no session could be opened; from here on nothing typed is sent."""
         self.chat.panes.end_starting()
+        self.chat.holder.has_begun.set()
         self.chat.status.banner = "no session"
         self.chat.prompts.refuse()
         self.chat.notices.failure(sentence)
@@ -252,8 +251,6 @@ class ChatScreen(SparingScreen[None]):
     def _take_suggestion(self, event: Welcome.Suggested) -> None:
         if not event.command:
             self.chat.prompts.send(event.text)
-        elif self.chat.engine is None:
-            self._early_command = event.command
         else:
             self.run_command(event.command, event.argument)
 

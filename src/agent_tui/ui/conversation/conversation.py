@@ -164,6 +164,8 @@ class Conversation:
 
     @property
     def timeline(self) -> Timeline:
+        if not self.panes.has_timeline:
+            self.holder.require_session()  # the one is there before the other
         return self.panes.timeline
 
     @property

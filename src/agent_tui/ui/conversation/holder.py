@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from agent_tui.core.errors import UsageError
@@ -12,12 +13,21 @@ if TYPE_CHECKING:
     from agent_tui.runtime.starting.working_folder import WorkingFolder
 
 
+class NotBegunError(UsageError):
+    """The program is still starting."""
+
+
 class SessionHolder:
-    """Holds the engine and the open session for all who act on them."""
+    """Holds the engine and the open session for all who act on them.
+
+    Attributes:
+        has_begun: set when the program has started, or has failed to.
+    """
 
     def __init__(self) -> None:
         self.engine: Engine | None = None
         self.session: LiveSession | None = None
+        self.has_begun = asyncio.Event()
 
     @property
     def folder(self) -> WorkingFolder | None:
@@ -26,13 +36,13 @@ class SessionHolder:
         return open_first.folder if open_first else None
 
     def require_engine(self) -> Engine:
-        """The engine; raises UsageError while it is starting."""
+        """The engine; raises NotBegunError while it is starting."""
         if self.engine is None:
-            raise UsageError("agent-tui is still starting; try again in a moment.")
+            raise NotBegunError("agent-tui is still starting; try again in a moment.")
         return self.engine
 
     def require_session(self) -> LiveSession:
-        """The open session; raises UsageError while none is open."""
+        """The open session; raises NotBegunError while none is open."""
         if self.session is None:
-            raise UsageError("The session is still being opened; try again in a moment.")
+            raise NotBegunError("The session is still being opened; try again in a moment.")
         return self.session

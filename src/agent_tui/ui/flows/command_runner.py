@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent_tui.core.errors import AgentTuiError, UsageError
 from agent_tui.ui.commands import FLOWS, Command
 from agent_tui.ui.commands.table import find_command, name_keys
+from agent_tui.ui.conversation.holder import NotBegunError
 from agent_tui.ui.screens.dialogs.panel import Panel
 from agent_tui.ui.screens.dialogs.popup import Popup
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from agent_tui.ui.conversation.conversation import Conversation
 
 _GROUP = "flow"
+_WAITING = "Starting; the command is carried out in a moment."
 
 Flow = Callable[[], Awaitable[None]]
 
@@ -78,9 +80,24 @@ def stop_opening(chat: Conversation) -> bool:
     return True
 
 
-async def _guard(chat: Conversation, flow: Flow) -> None:
+async def _run_once_begun(chat: Conversation, flow: Flow) -> None:
+    """Run a flow; one that needs what is still being opened is not lost, but run again then."""
     try:
         await flow()
+    except NotBegunError:
+        if chat.holder.has_begun.is_set() or chat.status.reading:  # a file may never be continued
+            raise
+        chat.notices.hint(_WAITING)
+        try:
+            await chat.holder.has_begun.wait()
+        finally:
+            chat.notices.drop(_WAITING)
+        await flow()
+
+
+async def _guard(chat: Conversation, flow: Flow) -> None:
+    try:
+        await _run_once_begun(chat, flow)
     except UsageError as error:
         chat.notices.mistake(str(error))
     except AgentTuiError as error:
