@@ -364,6 +364,31 @@ async def test_esc_ends_a_command_that_the_user_runs_and_gives_back_what_was_typ
         assert block == ShellBlock("sleep 600", "[interrupted]", "interrupted")
 
 
+async def test_what_is_sent_while_a_command_of_the_user_runs_is_asked_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came back into the box, as if nobody had sent it."""
+    async with desk(tmp_path, monkeypatch) as here:
+        frame, go = here.chat.prompt_box.frame, tmp_path / "go"
+        command = f"until [ -e {go} ]; do sleep 0.02; done"
+        here.chat.prompt_box.post_message(PromptBox.Submitted(command, shell=True))
+        await here.until(lambda: here.chat.status.work == "running your command")
+        assert "when the command has ended" in frame._placeholders()[0]
+        assert "stop it" in str(frame.border_subtitle)
+        here.chat.prompts.send("said meanwhile")
+        here.chat.prompts.send("and this")
+        here.chat.prompts.run_shell("ls")
+        assert here.chat.status.notice.startswith("A command is working")
+        here.chat.prompt_box.set_text("")
+        assert here.queued == ["said meanwhile", "and this"]
+        go.touch()
+        await here.until(lambda: here.prompts[1:] == ["said meanwhile\n\nand this"])
+        await here.until(lambda: not here.chat.runner.is_busy)
+        assert here.queued == []
+        assert here.chat.prompt_box.text == ""
+        assert not frame.waits
+
+
 async def test_a_command_typed_while_the_agent_works_stays_in_the_prompt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -210,6 +210,36 @@ async def test_what_was_sent_is_the_newest_history() -> None:
         assert app.prompt_box.text == "two"
 
 
+async def test_a_draft_is_not_lost_when_an_earlier_prompt_is_sent_in_its_place() -> None:
+    async with (app := Host(["one", "two"])).run_test() as pilot:
+        await type_text(pilot, "draft")
+        await pilot.press("up", "up", "enter")
+        assert app.sent == [("prompt", "one")]
+        await pilot.press("up")
+        assert app.prompt_box.text == "draft"
+        await pilot.press("up", "down", "down")
+        assert app.prompt_box.text == ""
+        await type_text(pilot, "again")
+        await pilot.press("up", "down")
+        await type_text(pilot, " and more")
+        await pilot.press("enter", "up")
+        assert app.prompt_box.text == "again and more"
+        await pilot.press("up")
+        assert app.prompt_box.text == "draft"
+
+
+async def test_a_draft_is_not_lost_when_one_that_was_searched_takes_its_place() -> None:
+    async with (app := Host(["fix the parser", "write tests"])).run_test() as pilot:
+        await type_text(pilot, "pars")
+        await pilot.press("ctrl+r")
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.prompt_box.text == "fix the parser"
+        await pilot.press("up")
+        assert app.prompt_box.text == "pars"
+
+
 async def test_ctrl_r_finds_an_earlier_prompt_and_does_not_send_it() -> None:
     async with (
         app := Host(["fix the parser", "write tests", "fix the gauge"])

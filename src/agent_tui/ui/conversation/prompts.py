@@ -160,24 +160,34 @@ class Prompts:
             return
         if self._runner.is_busy:
             self._panes.prompt_box.set_text(f"!{command}")
-            self._notices.hint("The agent is working. Wait or interrupt it, then run this.")
+            who = "A command" if self._panes.prompt_box.frame.waits else "The agent"
+            self._notices.hint(f"{who} is working. Wait or interrupt it, then run this.")
             return
         self._show_end()
         self._runner.start_turn(lambda session: self._watch_shell(session, command))
 
     async def _watch_shell(self, session: LiveSession, command: str) -> None:
-        """Run a command; one that never began goes back into the box."""
+        """Run a command, then send what was typed meanwhile; one that never began is given back."""
         from agent_tui.core.events import ShellBegan  # not for the first frame
 
+        frame = self._panes.prompt_box.frame
         self._panes.show_work("running your command")
+        frame.waits = True
         with _hearing(session, ShellBegan) as began:
             try:
                 await session.run_shell(command)
             finally:
+                frame.waits = False
                 self._panes.show_work("")
                 self._log.settle()
                 if not began:
                     self._put_before(f"!{command}")
+        if waiting := session.take_steers():
+            for prompt in waiting:
+                self._panes.prompt_box.queue.remove_prompt(prompt)
+            prompt = "\n\n".join(waiting)
+            self._runner.start_turn(lambda session: self._work_on(session, prompt))
+            self._drafts.keep()
 
     def _show_end(self) -> None:
         self._notices.drop_warning()

@@ -14,9 +14,13 @@ class PromptHistory:
         self._draft = ""
 
     def add(self, prompt: str) -> None:
-        """Remember a prompt that was sent; walking starts at the end again."""
-        if prompt and (not self._prompts or self._prompts[-1] != prompt):
-            self._prompts.append(prompt)
+        """Remember a prompt that was sent; walking starts at the end again.
+
+        If it was an earlier one, the draft that waited meanwhile is the newest from here on.
+        """
+        for text in (prompt, self._draft):
+            if text and (not self._prompts or self._prompts[-1] != text):
+                self._prompts.append(text)
         self.reset()
 
     def add_older(self, prompts: Sequence[str]) -> None:
@@ -44,7 +48,8 @@ class PromptHistory:
             return None
         self._place += 1
         if self._place == len(self._prompts):
-            return self._draft
+            draft, self._draft = self._draft, ""
+            return draft
         return self._prompts[self._place]
 
     def search(self, query: str, limit: int = 50) -> list[str]:

@@ -295,6 +295,7 @@ class PromptBox(Vertical):
     def _accept(self, candidate: Candidate, *, run: bool) -> None:
         match candidate.kind:
             case "history":
+                self.history.add(self._pastes.expand(self._draft_before_search or ""))
                 self._end_search(clean(candidate.text))
             case "path":
                 if self._prompt.complete_path(candidate.text):

@@ -28,7 +28,9 @@ _EDGES = 8
 """The cells of the upper edge that its sentence leaves free."""
 
 
-_State: TypeAlias = Literal["read-only", "searching", "commanding", "shell", "running", "idle"]
+_State: TypeAlias = Literal[
+    "read-only", "searching", "commanding", "shell", "waiting", "running", "idle"
+]
 
 _LIST_HINTS: dict[Kind, tuple[str, ...]] = {
     "command": ("↑↓ choose · Enter run · Tab complete · Esc close", "Enter run · Esc close"),
@@ -47,6 +49,11 @@ _HINTS: dict[_State, tuple[str, ...]] = {
     "searching": ("No earlier prompt matches · Esc back", "No match · Esc back"),
     "commanding": ("NORMAL · i insert · Enter send", "NORMAL · i insert"),
     "shell": ("Enter run in the shell", "Enter run"),
+    "waiting": (
+        "Enter send after the command · {prompt-new-line:Ctrl+J} new line · {interrupt} stop it",
+        "Enter send after it · {interrupt} stop it",
+        "{interrupt} stop it",
+    ),
     "running": (
         "Enter steer · {prompt-new-line:Ctrl+J} new line · {interrupt} interrupt",
         "Enter steer · {interrupt} interrupt",
@@ -69,6 +76,9 @@ class PromptFrame(Horizontal):
 
     running: reactive[bool] = reactive(default=False, repaint=False, init=False)
     """Whether the agent runs: then Enter steers."""
+
+    waits: reactive[bool] = reactive(default=False, repaint=False)
+    """Whether a command of the person runs, at whose end the agent is asked."""
 
     shell: reactive[bool] = reactive(default=False, toggle_class="-shell", repaint=False)
     """Whether what is typed is for the shell."""
@@ -145,6 +155,7 @@ class PromptFrame(Horizontal):
 
     watch_notice = watch_session_title = _show_title
     watch_elsewhere = watch_invitation = watch_offered = watch_next_step = _show_hint
+    watch_waits = _show_hint
     watch_read_only = watch_searching = watch_shell = watch_folded = _show_hint
 
     def watch_running(self) -> None:
@@ -181,6 +192,8 @@ class PromptFrame(Horizontal):
                 return ("Search earlier prompts",)
             case _ if self.elsewhere:
                 return (_TO_PROMPT if any(self.elsewhere) else "",)
+            case "waiting":
+                return "Ask anything; it is sent when the command has ended", "Ask for later"
             case _:
                 return ("Steer the agent",) if self.running else self.invitation
 
@@ -194,6 +207,8 @@ class PromptFrame(Horizontal):
             return "commanding"
         if self.shell:
             return "shell"
+        if self.waits:
+            return "waiting"
         return "running" if self.running else "idle"
 
     def _hints(self) -> tuple[str, ...]:
@@ -203,6 +218,6 @@ class PromptFrame(Horizontal):
             return _LIST_HINTS[self.offered]
         if self.next_step and not self._prompt.text:
             return _NEXT_STEP_HINTS
-        is_plain = self.folded and self._state in ("idle", "running")
+        is_plain = self.folded and self._state in ("idle", "waiting", "running")
         hints = _FOLDED_HINTS if is_plain else _HINTS[self._state]
         return tuple(name_keys_of_hint(self.app, hint) for hint in hints)
