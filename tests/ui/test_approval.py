@@ -20,6 +20,7 @@ from agent_tui.ui.screens.dialogs.answer_guard import (
 )
 from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.approval_options import Options
+from agent_tui.ui.screens.dialogs.keys import KeysScreen
 from agent_tui.ui.screens.dialogs.sheet import NothingAbove
 from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
 from agent_tui.ui.widgets.panes.action_body import ActionBody
@@ -191,6 +192,21 @@ async def test_a_key_pressed_too_early_does_nothing(key: str) -> None:
         await pilot.press(key)
         assert app.results == []
         assert app.screen.query_one(Options).cursor == 2
+
+
+async def test_its_keys_are_told_and_it_still_waits_afterwards() -> None:
+    async with (app := ask()).run_test(size=(100, 30)) as pilot:
+        await wait_out_the_guard(pilot)
+        await pilot.press("f1")
+        assert isinstance(app.screen, KeysScreen)
+        assert "Allow more or less" in app.text
+        assert "Conversation up" in app.text
+        await pilot.press("y", "escape")
+        await hold(pilot)
+        assert app.results == []
+        await pilot.press("1")
+        await until_answered(pilot)
+        assert len(app.results) == 1
 
 
 async def test_someone_who_goes_on_typing_does_not_answer() -> None:

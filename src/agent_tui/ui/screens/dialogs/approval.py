@@ -83,7 +83,7 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
 
     CSS_PATH = [*SHEET_SHEETS, stylesheet("screens/approval.tcss")]
     AUTO_FOCUS = "Options"
-    BINDINGS = [Binding("tab,left,right", "narrow", "Narrow", show=False)]
+    BINDINGS = [Binding("tab,left,right", "narrow", "Allow more or less", show=False)]
 
     def __init__(
         self,

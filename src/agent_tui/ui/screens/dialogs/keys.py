@@ -38,6 +38,8 @@ _NAMED = {
     "pageup": "PgUp",
     "pagedown": "PgDn",
     "enter": "Enter",
+    "tab": "Tab",
+    "escape": "Esc",
     "space": "Space",
     "backspace": "Backspace",
     "delete": "Delete",

@@ -121,11 +121,14 @@ class Sheet(ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
     lingers = True
     BINDINGS = [
         Binding("escape", "back", "Back", show=False),
-        Binding("ctrl+up,shift+pageup", "scroll_above(-1)", "Scroll up", show=False),
-        Binding("ctrl+down,shift+pagedown", "scroll_above(1)", "Scroll down", show=False),
-        Binding("pageup", "page(-1)", "Scroll", show=False, priority=True),
-        Binding("pagedown", "page(1)", "Scroll", show=False, priority=True),
-        Binding(_MODE.key, "change_mode", show=False, priority=True, id=_MODE.binding_id),
+        Binding("pageup", "page(-1)", "A page up", show=False, priority=True),
+        Binding("pagedown", "page(1)", "A page down", show=False, priority=True),
+        Binding("ctrl+up,shift+pageup", "scroll_above(-1)", "Conversation up", show=False),
+        Binding("ctrl+down,shift+pagedown", "scroll_above(1)", "Conversation down", show=False),
+        Binding(
+            _MODE.key, "change_mode", _MODE.title, show=False, priority=True, id=_MODE.binding_id
+        ),
+        Binding("f1", "show_keys", "These keys", show=False),
     ]
 
     def __init__(self, draft: Draft | None, above: Above | None) -> None:
@@ -177,6 +180,12 @@ class Sheet(ModalScreen[Result], FittedScreen[Result], DismissedOnce[Result]):
         """Change the approval mode; what is asked now still needs its answer."""
         if told := self._above.change_mode():
             self.tell(told)
+
+    def action_show_keys(self) -> None:
+        """Say what every key does here."""
+        from agent_tui.ui.screens.dialogs.keys import KeysScreen
+
+        self.app.push_screen(KeysScreen(self))
 
     def tell(self, sentence: str) -> None:
         """Show a sentence in place of the key hints."""
