@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _COMMAND = late_pattern(r"/([a-zA-Z?][\w:-]*)(?:\s+(.*))?\Z", re.DOTALL)
 _COMMAND_START = late_pattern(r"/([\w?:-]*)\Z")
+_ROW_KEYS = {"up": -1, "down": 1}
 _PAGE_KEYS = {"pageup": -1, "pagedown": 1}
 
 CompletePath = Callable[[str], Sequence[str]]
@@ -273,10 +274,9 @@ class PromptBox(Vertical):
     def _take_list_key(self, completion: Completion, key: str) -> bool:
         match key:
             case "up" | "down":
-                step = 1 if key == "down" else -1
-                completion.cursor = (completion.cursor + step) % completion.count
+                completion.cursor = (completion.cursor + _ROW_KEYS[key]) % completion.count
             case "pageup" | "pagedown":
-                completion.action_page(1 if key == "pagedown" else -1)
+                completion.action_page(_PAGE_KEYS[key])
             case "tab" | "enter" if completion.chosen is not None:
                 self._accept(completion.chosen, run=key == "enter")
             case "escape" if self._draft_before_search is None:
