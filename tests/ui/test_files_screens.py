@@ -239,7 +239,7 @@ async def test_on_a_wide_screen_the_keys_of_the_answers_stand_beside_them(yard: 
     async with (app := Stage(screen=preview(yard))).run_test(size=(300, 40)) as pilot:
         await rest(pilot, 0.3)
         region = app.screen.query_one("#answers").region
-        assert (region.x, region.width) == (90, 120)
+        assert (region.x, region.width) == (93, 113)
 
 
 async def test_esc_reverts_nothing(yard: Yard) -> None:
@@ -679,5 +679,5 @@ async def test_the_bar_of_a_wide_screen_ends_with_the_times_of_a_page_in_its_mid
         await until(pilot, lambda: "in 1 file" in app.text)
         row = next(line for line in app.text.splitlines() if "in 1 file" in line)
         page = app.screen.query_one(Rows).scrollable_content_region
-        assert (page.x, page.right) == (41, 158)
+        assert (page.x, page.right) == (44, 154)
         assert (len(row) - len(row.lstrip()), len(row.rstrip())) == (page.x, page.right)

@@ -103,7 +103,7 @@ async def test_the_track_is_used_with_the_mouse() -> None:
         assert track.position in (0, 3)
 
 
-@pytest.mark.parametrize(("width", "bars"), [(82, 10), (32, 1)])
+@pytest.mark.parametrize(("width", "bars"), [(83, 10), (33, 1)])
 async def test_each_moment_is_a_bar_where_there_is_room_for_one(width: int, bars: int) -> None:
     async with (app := Stage(screen=ScrubberScreen(loader()))).run_test(size=(width, 24)) as pilot:
         await settle(pilot)

@@ -69,7 +69,7 @@ async def test_how_old_a_call_is_stands_at_the_edge_of_the_page_not_of_the_scree
         await settle(pilot, workers=True)
         (row,) = (line for line in stage.text.splitlines() if "Round the table" in line)
         page = stage.screen.query_one(Rows).scrollable_content_region
-        assert (page.x, page.right) == (41, 158)
+        assert (page.x, page.right) == (44, 154)
         assert (len(row) - len(row.lstrip()), len(row.rstrip())) == (page.x, page.right)
 
 

@@ -15,7 +15,7 @@ from agent_tui.core.text import clean
 from agent_tui.history.found_record import NOT_HERE, find_record
 from agent_tui.history.records.places import name_last_message
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.prompt.find_bar import FindBar
 from agent_tui.ui.widgets.timeline.timeline import Timeline
@@ -47,6 +47,7 @@ class BrowseScreen(Panel[Literal["changed"]]):
         child: shows the session of a subagent of a view, by its id, over this one.
     """
 
+    DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [
         *PANEL_SHEETS,
         stylesheet("widgets/timeline.tcss"),

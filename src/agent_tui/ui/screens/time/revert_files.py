@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -114,11 +115,12 @@ class RevertFilesScreen(Panel[RevertDecision]):
 
     def compose(self) -> ComposeResult:
         yield self.heading()
-        yield Static(id="notices")
-        if self._preview is not None:
-            yield self._scopes
-        yield self._rows
-        yield self._answers
+        with Vertical(id="question"):  # shorter than the screen as a rule; the keys stay below
+            yield Static(id="notices")
+            if self._preview is not None:
+                yield self._scopes
+            yield self._rows
+            yield self._answers
         yield self.key_hints()
 
     async def on_mount(self) -> None:

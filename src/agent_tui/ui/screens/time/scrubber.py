@@ -16,7 +16,7 @@ from agent_tui.core.format import format_clock, format_count, format_tokens
 from agent_tui.core.text import clean, first_line
 from agent_tui.core.tree import ContextAt
 from agent_tui.resources import stylesheet
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, Panel
+from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.screens.dialogs.reader import ReaderScreen
 from agent_tui.ui.widgets.bars.track import Track
 from agent_tui.ui.widgets.lists.fitted import Fitted
@@ -41,6 +41,7 @@ class ScrubberScreen(Panel[None]):
         at: a place of the tree to begin at; the present when negative.
     """
 
+    DEFAULT_CLASSES = ONE_PAGE
     CSS_PATH = [
         *PANEL_SHEETS,
         stylesheet("widgets/timeline.tcss"),
