@@ -37,6 +37,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.core.summary import ArchiveSummary
+from agent_tui.sessions import session_summary
 from agent_tui.sessions.archive import archive_numbers, archive_path
 from agent_tui.sessions.replay import Entry, read_log
 from agent_tui.sessions.session_summary import find_repeated
@@ -532,6 +533,19 @@ async def test_archives_tell_how_much_of_them_the_live_log_holds_no_more(log: Se
     assert [each.gone for each in log.archives()] == [6, 4]
     await log.restore(1, "undo")
     assert [each.gone for each in log.archives()] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("small", [1 << 20, 0])
+async def test_archives_tell_what_was_asked_and_reverted_in_a_big_log_too(
+    log: SessionLog, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_summary, "_SMALL_LOG", small)
+    await talk(log)
+    await log.append(Checkpoint(3), AssistantMessage("later"), durability=Durability.D1)
+    await log.revert(3)
+    await log.revert(2)
+    await log.revert(1)
+    assert [each.prompt for each in log.archives()] == ["question 2", "question 2", "question 1"]
 
 
 async def test_archives_tell_which_other_holds_all_that_an_undo_left(log: SessionLog) -> None:

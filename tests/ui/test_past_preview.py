@@ -53,9 +53,6 @@ async def test_an_archive_shows_what_was_said_last_in_it() -> None:
     screen = ArchivesScreen(load, Followed(), preview=Told())
     async with (app := Stage(screen=screen)).run_test(size=WIDE) as pilot:
         await until_shown(app, pilot, "answered in 3")
-        heads = next(line for line in app.text.splitlines() if "MESSAGES" in line)
-        row = next(line for line in app.text.splitlines() if " 30 " in line)
-        assert heads.index("MESSAGES") + len("MESSAGES") == row.index("30") + len("30")
         await pilot.press("down")
         await until_shown(app, pilot, "Archive 2 is gone.")
         await pilot.press("down")

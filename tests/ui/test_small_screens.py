@@ -94,8 +94,7 @@ async def test_archives_come_newest_first_with_reason_and_size() -> None:
         await settle(pilot)
         text = app.text
         assert text.index("was cleared") < text.index("a compaction") < text.index("a revert")
-        assert "MESSAGES" in text
-        assert " 12 " in text
+        assert text.count("12 messages · 4.0 KB") == 3
         await pilot.press("down", "enter")
         await settle(pilot)
         assert lead.opened == [2]
@@ -113,15 +112,44 @@ async def test_an_archive_says_in_words_what_it_holds() -> None:
         size=(170, 20)
     ) as pilot:
         await settle(pilot)
-        assert "before a revert to ◇ 8: Fix it" in app.text.split("Archive 3")[1]
-        assert "18 messages, 4 of them not in the log now" in app.text
-        assert "11 checkpoints" in app.text
+        told = (
+            "18 messages, 4 of them not in the log now",
+            "18 messages, all of them in the log now",
+            "18 messages, none of them in the log now",
+        )
+        rows = app.text
+        assert rows.count("before “Fix it” was reverted") == 4
+        assert "11 checkpoints" in rows
+        assert [rows.count(each) for each in told] == [2, 1, 1], "the preview says it as well"
         await pilot.press("down")
         await settle(pilot)
-        assert "18 messages, all of them in the log now" in app.text
-        await pilot.press("down")
+        assert [app.text.count(each) for each in told] == [1, 2, 1]
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+async def test_an_archive_has_two_rows_and_a_long_prompt_in_it_keeps_its_end(width: int) -> None:
+    asked = ArchiveSummary(
+        7, "", "user", "", 23_600, 18, 11, checkpoint=8, prompt="Fix the bug " * 16, gone=4
+    )
+
+    async def load() -> Sequence[ArchiveSummary]:
+        return [asked, replace(asked, number=6)]
+
+    lead = Followed()
+    screen = ArchivesScreen(load, lead)
+    async with (app := Stage(screen=screen)).run_test(size=(width, 20)) as pilot:
         await settle(pilot)
-        assert "18 messages, none of them in the log now" in app.text
+        first, below, second, *_ = app.text.splitlines()[2:]
+        assert first.strip().startswith("7  before “")
+        assert second.strip().startswith("6  before “")
+        assert "…” was reverted" in first or width < 60
+        assert below.strip().startswith("18 messages, ")
+        assert ("· 23.6 KB" in below) == (width > 60)
+        await pilot.click("#past-rows", offset=(8, 3))
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert lead.opened == [6], "a click below a row is on it"
 
 
 FLIPPED = tuple(

@@ -187,7 +187,7 @@ async def test_one_undo_and_one_redo_move_both(tmp_path: Path) -> None:
         assert torn.halves(stage) == (False, False)
         archives = sorted(await stage.session.view.archives(), key=lambda each: each.number)
         assert [describe_archive(each) for each in archives[:3]] == [
-            "before a revert to checkpoint 0: Break things",
+            "before “Break things” was reverted",
             "before an undo of a revert",
             "before a redo of a revert",
         ]

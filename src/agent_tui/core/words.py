@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
-from agent_tui.core.format import format_tokens
+from agent_tui.core.format import format_count, format_tokens
 from agent_tui.core.summary import ArchiveSummary
 
 INTERRUPTED = (
@@ -82,17 +82,22 @@ class OperationWords:
         name: the thing, as in "Undid the revert".
         done: what happened to the context, as in a row of the tree.
         archived: what the log is from before, as in the list of archives.
+        undid: what it did to a prompt: “Fix the bug” was … ; empty where none is named.
     """
 
     name: str
     done: str
     archived: str
+    undid: str = ""
 
 
 _OPERATIONS = {
-    "user": OperationWords("revert", "reverted", "before a revert"),
+    "user": OperationWords("revert", "reverted", "before a revert", "reverted"),
     "dmail": OperationWords(
-        "D-Mail", "reverted by the agent (D-Mail)", "before a revert by the agent (D-Mail)"
+        "D-Mail",
+        "reverted by the agent (D-Mail)",
+        "before a revert by the agent (D-Mail)",
+        "reverted by the agent (D-Mail)",
     ),
     "undo": OperationWords("undo", "undone", "before an undo"),
     "redo": OperationWords("redo", "redone", "before a redo"),
@@ -126,12 +131,26 @@ def describe_archive(archive: ArchiveSummary, sign: str = "checkpoint") -> str:
     """
     if archive.trouble:
         return archive.trouble
-    told = operation_words(archive.reason).archived or archive.reason or "saved"
+    words = operation_words(archive.reason)
+    if archive.prompt and words.undid:
+        return f"before “{archive.prompt}” was {words.undid}"
+    told = words.archived or archive.reason or "saved"
     if archive.of:
         told = f"{told} of a {archive.of}"
     if archive.checkpoint is not None:
         told = f"{told} to {sign} {archive.checkpoint}"
     return f"{told}: {archive.prompt}" if archive.prompt else told
+
+
+def describe_contents(archive: ArchiveSummary) -> str:
+    """How many messages an archive holds, and how many of them only archives hold."""
+    if not archive.messages:
+        return "no messages"
+    told = format_count(archive.messages, "message")
+    if archive.gone is None:
+        return told
+    part = {0: "all of them", archive.messages: "none of them"}.get(archive.gone)
+    return f"{told}, {part or f'{archive.gone:,} of them not'} in the log now"
 
 
 def describe_switch(reason: str) -> str:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import reduce
+from itertools import islice
 from operator import and_
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -39,6 +40,10 @@ HEAD_BYTES = 16 << 10
 _SMALL_LOG = 4 << 20
 TAIL_BYTES = 48 << 10
 _BEYOND_EVERY_ARCHIVE = 10**18
+_MOST_CHECKPOINTS = 500
+"""Of a big log, how far back a checkpoint is looked for by reading lines."""
+_TO_PROMPT = 4
+"""How many lines may lie between a checkpoint and the prompt that it is about."""
 
 
 def read_session_summary(folder: Path) -> SessionSummary:
@@ -189,6 +194,7 @@ class _Contents:
     prompts: Mapping[int, str] = field(default_factory=dict)
     said: frozenset[str] | None = None
     trouble: str = ""
+    index: LogIndex | None = None
 
 
 def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
@@ -214,7 +220,8 @@ def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
             checkpoints=content.checkpoints,
             trouble=content.trouble,
         )
-        summaries.append(told_by(acts.get(number), counted, content.prompts))
+        act = acts.get(number)
+        summaries.append(told_by(act, counted, content.prompts or _prompt_of_big(act, content)))
     said = {number: each.said for number, each in contents.items()}
     return count_gone(find_repeated(summaries, said), said, live.said)
 
@@ -336,7 +343,30 @@ def _look_into(path: Path) -> _Contents:
             found += [item for item in index.read(line, line + 1) if isinstance(item, Entry)]
     acts = tuple(e.record for e in found if isinstance(e.record, CompactionRecord | RevertRecord))
     messages = index.count_in_all_branches()
-    return _Contents(index.size, messages, index.count("_checkpoint"), acts)
+    return _Contents(index.size, messages, index.count("_checkpoint"), acts, index=index)
+
+
+def _prompt_of_big(act: _Act | None, content: _Contents) -> Mapping[int, str]:
+    """The prompt that a revert of a big log removed, found from its end; nothing far before it."""
+    index, wanted = content.index, act.checkpoint if isinstance(act, RevertRecord) else None
+    if index is None or wanted is None:
+        return {}
+    for line in islice(reversed(list(index.lines_of("_checkpoint"))), _MOST_CHECKPOINTS):
+        found = _records_of_lines(index, line, line + 1)
+        if found and isinstance(found[0], Checkpoint) and found[0].id == wanted:
+            follows = prompts_by_checkpoint(_records_of_lines(index, line, line + _TO_PROMPT))
+            return {wanted: follows[wanted] or _prompt_above(index, line)}
+    return {}
+
+
+def _prompt_above(index: LogIndex, line: int) -> str:
+    asked = (each for each in reversed(list(index.lines_of("user"))) if each < line)
+    said = (_records_of_lines(index, each, each + 1) for each in islice(asked, _TO_PROMPT))
+    return next((text for records in said for each in records if (text := _prompt(each))), "")
+
+
+def _records_of_lines(index: LogIndex, start: int, stop: int) -> list[Record]:
+    return [item.record for item in index.read(start, stop) if isinstance(item, Entry)]
 
 
 def _records(data: bytes) -> list[Record]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from textual import events, on, work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -17,12 +17,13 @@ from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.panel import ONE_PAGE, PANEL_SHEETS, Panel
 from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.lists.tall_rows import TallRows
 
 if TYPE_CHECKING:
     from agent_tui.library.search.why import WritingCall
 
-_LINES = 4
-"""Lines of an answer: the call, the prompt, the session, and a blank one."""
+_LINES = 3
+"""Lines of an answer: the call, the prompt, the session."""
 
 
 class WhyService(Protocol):
@@ -30,27 +31,6 @@ class WhyService(Protocol):
 
     async def why(self, target: str, cwd: Path) -> list[WritingCall]: ...
     async def update(self) -> None: ...
-
-
-class _Calls(Rows):
-    """The answers: the cursor goes from one to the next, and all lines of one are its row."""
-
-    def steps_over(self, index: int) -> bool:
-        return index % _LINES != 0
-
-    def _row_state(self, index: int) -> str:
-        return super()._row_state(index - index % _LINES) if (index + 1) % _LINES else ""
-
-    def _index_at(self, event: events.MouseEvent) -> int:
-        offset = event.get_content_offset(self)
-        index = -1 if offset is None else offset.y + round(self.scroll_y)
-        return index - index % _LINES if 0 <= index < self.count and (index + 1) % _LINES else -1
-
-    def _show_cursor(self) -> None:
-        super()._show_cursor()
-        missing = self.cursor + _LINES - 1 - round(self.scroll_y) - self.size.height
-        if missing > 0:
-            self.scroll_relative(y=missing, animate=False, immediate=True, force=True)
 
 
 class WhyScreen(Panel["WritingCall"]):
@@ -74,7 +54,9 @@ class WhyScreen(Panel["WritingCall"]):
         super().__init__()
         self._service, self._target, self._cwd = service, target, cwd
         self._found: list[WritingCall] = []
-        self._rows = _Calls(self._draw, id="why-rows", empty=Content("Reading sessions…"))
+        self._rows = TallRows(
+            self._draw, lines=_LINES, gap=True, id="why-rows", empty=Content("Reading sessions…")
+        )
 
     def compose(self) -> ComposeResult:
         yield self.heading()
@@ -110,15 +92,15 @@ class WhyScreen(Panel["WritingCall"]):
     def _show(self) -> None:
         name = clean(self._target)
         self._rows.show_empty(Content(f"No session on this machine wrote {name}."))
-        self._rows.show_rows(_LINES * len(self._found))
+        self._rows.show_items(len(self._found))
         if self._found and self._found[0].said:
             self.show_heading(f"Who wrote {name}", self._found[0].said)
 
     def has_rows(self) -> bool:
         return bool(self._found)
 
-    def _draw(self, index: int, width: int) -> Content:
-        each, part = self._found[index // _LINES], index % _LINES
+    def _draw(self, index: int, part: int, width: int) -> Content:
+        each = self._found[index]
         if part == 0:
             tools = clean(", ".join(each.tools))
             age = format_age(each.at).rjust(8)
@@ -129,14 +111,12 @@ class WhyScreen(Panel["WritingCall"]):
         if part == 1:
             said = clean(each.prompt) or "prompt unknown"
             return Content.assemble(("  \u276f ", "$user"), said).truncate(width, ellipsis=True)
-        if part == 2:
-            kept = "still in the context" if each.in_context else "no longer in the context"
-            copied = f" · continued in {', '.join(each.copied_to)}" if each.copied_to else ""
-            told = f"    the prompt was {kept} · {each.source}{copied}"
-            return Content.styled(clean(told), "$muted").truncate(width, ellipsis=True)
-        return Content("")
+        kept = "still in the context" if each.in_context else "no longer in the context"
+        copied = f" · continued in {', '.join(each.copied_to)}" if each.copied_to else ""
+        told = f"    the prompt was {kept} · {each.source}{copied}"
+        return Content.styled(clean(told), "$muted").truncate(width, ellipsis=True)
 
     @on(Rows.Chosen, "#why-rows")
     def action_open_highlighted(self) -> None:
         if self._found:
-            self.dismiss(self._found[self._rows.cursor // _LINES])
+            self.dismiss(self._found[self._rows.item])

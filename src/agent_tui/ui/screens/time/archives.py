@@ -1,33 +1,36 @@
-"""Archived logs: why, when, how big; open one read-only or restore it."""
+"""Archived logs: why, when, what each holds; open one read-only or restore it."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from rich.cells import cell_len
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.content import Content
 
-from agent_tui.core.format import format_age, format_count, format_size
+from agent_tui.core.format import format_age, format_clock, format_count, format_size
 from agent_tui.core.summary import ArchiveSummary
 from agent_tui.core.text import clean, reveal
-from agent_tui.core.words import describe_archive
+from agent_tui.core.words import describe_archive, describe_contents
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
 from agent_tui.ui.widgets.cells import fit_cells
-from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows
+from agent_tui.ui.widgets.lists.tall_rows import TallRows
 from agent_tui.ui.widgets.lists.tree_rows import name_all
 from agent_tui.ui.widgets.panes.preview import PastPreview, ReadExchanges
 
 if TYPE_CHECKING:
     from agent_tui.ui.screens.time.lead import Lead
 
-_FIGURES = 26
+_LEAST_PROMPT = 8
+"""The cells that a prompt keeps, in the smallest window too."""
 
 
 class ArchivesScreen(Panel[Literal["changed"]]):
@@ -40,7 +43,11 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         preview: gives what was said last in an archive.
     """
 
-    CSS_PATH = [*PANEL_SHEETS, stylesheet("widgets/preview.tcss")]
+    CSS_PATH = [
+        *PANEL_SHEETS,
+        stylesheet("widgets/preview.tcss"),
+        stylesheet("screens/archives.tcss"),
+    ]
     AUTO_FOCUS = "#past-rows"
     HORIZONTAL_BREAKPOINTS = WITH_PREVIEW
     BINDINGS = [
@@ -67,11 +74,12 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         self._groups: list[list[ArchiveSummary]] = []
         self._is_folded = True
         self._preview = PastPreview(preview)
-        self._rows = Rows(self._draw, id="past-rows", empty=Content("Reading archives…"))
+        self._rows = TallRows(
+            self._draw, lines=2, id="past-rows", empty=Content("Reading archives…")
+        )
 
     def compose(self) -> ComposeResult:
         yield self.heading()
-        yield Fitted(self._draw_heads, id="heads")
         yield Horizontal(self._rows, self._preview, id="beside")
         yield self.key_hints()
 
@@ -99,8 +107,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         """Fold what undos and redos left or show each of it, the cursor on an archive."""
         self._groups = _group(self._archives) if self._is_folded else [[a] for a in self._archives]
         holding = (row for row, group in enumerate(self._groups) if _holds(group, number))
-        self._rows.show_rows(len(self._groups), cursor=next(holding, 0))
-        self.query_one("#heads").refresh()
+        self._rows.show_items(len(self._groups), item=next(holding, 0))
         self.refresh_bindings()
 
     def has_rows(self) -> bool:
@@ -123,47 +130,39 @@ class ArchivesScreen(Panel[Literal["changed"]]):
     def _show_folded(self, *, is_folded: bool) -> None:
         self._is_folded = is_folded
         if self._groups:
-            self._show_groups(self._groups[self._rows.cursor][0].number)
+            self._show_groups(self._groups[self._rows.item][0].number)
 
-    def _draw(self, index: int, width: int) -> Content:
+    def _draw(self, index: int, line: int, width: int) -> Content:
+        """Why there are these archives, and how old the newest is; below it what they hold."""
         group = self._groups[index]
-        archive = group[0]
-        age = format_age(archive.at).rjust(8)
-        if len(group) > 1:
-            start = f"{f'{group[-1].number}-{archive.number}':>3}  "
-            size = "" if width < 56 else format_size(sum(each.size_bytes for each in group))
-            text = fit_cells(_tell_group(group), max(8, width - len(start) - len(size) - len(age)))
-            return Content.styled(f"{start}{text}{size}{age}", "$muted")
-        reason = reveal(describe_archive(archive, "◇"))
-        start = f"{archive.number:>3}  "
-        if width < 56:
-            text = fit_cells(reason, max(8, width - len(start) - len(age)))
-            return Content.assemble((start, "$muted"), text, (age, "$muted"))
-        text = fit_cells(reason, max(8, width - len(start) - _FIGURES))
-        figures = f"{archive.messages:>8}{format_size(archive.size_bytes):>10}"
-        return Content.assemble((start, "$muted"), text, (f"{figures}{age}", "$muted"))
-
-    async def on_resize(self) -> None:
-        await super().on_resize()
-        self.call_after_refresh(self.query_one("#heads").refresh)  # the rows have a width then
-
-    def _draw_heads(self, width: int) -> Content:
-        width = self._rows.scrollable_content_region.width or width
-        if width < 56 or not self._groups:
-            return Content("")
-        left = fit_cells("  #  FROM", width - _FIGURES)
-        return Content(f"{left}{'MESSAGES':>8}{'SIZE':>10}{'WHEN':>8}")
+        newest, *others = group
+        number = f"{group[-1].number}-{newest.number}" if others else str(newest.number)
+        start = f"{number:>3}  "
+        if line:
+            told = _tell_sizes(group) if others else _tell_contents(newest)
+            return Content.styled(
+                " " * len(start) + _join_fitting(told, width - len(start)), "$muted"
+            )
+        age = format_age(newest.at).rjust(8)
+        room = max(_LEAST_PROMPT, width - len(start) - len(age))
+        text = fit_cells(_tell_group(group) if others else _tell_reason(newest, room), room)
+        return Content.assemble(
+            (start, "$muted"), (text, "$muted" if others else ""), (age, "$muted")
+        )
 
     @on(Rows.Highlighted, "#past-rows")
     def _follow_cursor(self) -> None:
         if self._groups:
-            archive, *others = self._groups[self._rows.cursor]
+            archive, *others = self._groups[self._rows.item]
             newest = "The newest of these: " if others else ""
+            why = ", ".join(
+                filter(None, (reveal(describe_archive(archive, "◇")), format_clock(archive.at)))
+            )
+            held = format_count(archive.checkpoints, "checkpoint")
             heading = Content.assemble(
                 (newest, "$muted"),
                 (f"Archive {archive.number}\n", "bold"),
-                (f"{reveal(describe_archive(archive, '◇'))}\n", "$muted"),
-                (_tell_contents(archive), "$muted"),
+                (f"{why}\n{describe_contents(archive)}\n{held}", "$muted"),
             )
             self._preview.show_place(archive.number, heading)
 
@@ -171,7 +170,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         """The archive of the row; where it stands for several, say so and give None."""
         if not self._groups:
             return None
-        archive, *others = self._groups[self._rows.cursor]
+        archive, *others = self._groups[self._rows.item]
         if others:
             self.tell("Several archives: open the row to list them.")
             return None
@@ -179,7 +178,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
 
     @on(Rows.Chosen)
     def action_open_highlighted(self) -> None:
-        if self._groups and len(self._groups[self._rows.cursor]) > 1:
+        if self._groups and len(self._groups[self._rows.item]) > 1:
             self.action_fold()
         elif (archive := self._one_or_tell()) is not None:
             self._open(archive.number)
@@ -228,13 +227,34 @@ def _holds(group: Sequence[ArchiveSummary], number: int) -> bool:
     return any(archive.number == number for archive in group)
 
 
-def _tell_contents(archive: ArchiveSummary) -> str:
-    """What an archive holds, and how much of it only archives do, in words."""
-    messages = format_count(archive.messages, "message")
-    if archive.gone is not None and archive.messages:
-        whole = {0: "all of them", archive.messages: "none of them"}.get(archive.gone)
-        messages += f", {whole or f'{archive.gone} of them not'} in the log now"
-    return f"{messages}\n{format_count(archive.checkpoints, 'checkpoint')}"
+def _tell_reason(archive: ArchiveSummary, room: int) -> str:
+    """Why it was archived; where that is longer than there is room, its prompt is cut."""
+    told = reveal(describe_archive(archive, "◇"))
+    prompt = reveal(archive.prompt)
+    left = max(_LEAST_PROMPT, cell_len(prompt) - max(0, cell_len(told) - room))
+    if cell_len(prompt) <= left:
+        return told
+    return reveal(describe_archive(replace(archive, prompt=fit_cells(prompt, left)), "◇"))
+
+
+def _tell_contents(archive: ArchiveSummary) -> list[str]:
+    """What an archive holds, the least wanted last."""
+    return [describe_contents(archive), format_size(archive.size_bytes)]
+
+
+def _tell_sizes(group: Sequence[ArchiveSummary]) -> list[str]:
+    size = format_size(sum(each.size_bytes for each in group))
+    return [format_count(len(group), "archive"), size]
+
+
+def _join_fitting(parts: Sequence[str], room: int) -> str:
+    """As many of the parts, from the first, as there is room for."""
+    told = parts[0]
+    for part in parts[1:]:
+        if cell_len(longer := f"{told} · {part}") > room:
+            break
+        told = longer
+    return fit_cells(told, room)
 
 
 def _tell_group(group: Sequence[ArchiveSummary]) -> str:
