@@ -198,14 +198,17 @@ async def test_the_line_says_how_fast_the_model_wrote_and_what_it_cost(
     (tmp_path / "home" / "config.toml").write_text(prices)
     async with desk(tmp_path, monkeypatch) as here:
         status = here.chat.status
-        here.chat.prompts.send("What have we done so far?")
-        await here.until(lambda: status.cost not in ("", "$0"))
+        here.chat.prompts.send("Run the tests")
+        await here.until(lambda: status.cost not in ("", "$0") and status.steps == 2)
+        assert "2 steps" in status.draw(200).plain
+        await here.until(lambda: not here.chat.runner.is_busy)
         assert status.cost.startswith("$")
         assert status.rate.endswith("tok/s")
         paid = status.cost
         assert here.chat.session is not None
         here.chat.facts.show(here.chat.session)
-        await here.until(lambda: not status.rate)
+        await here.until(lambda: not status.rate and not status.steps)
+        assert "steps" not in status.draw(200).plain
         await here.until(lambda: status.cost == paid)
 
 

@@ -73,6 +73,7 @@ class SessionFacts:
         """Say what the session cost so far, where its model has a price."""
         engine, self._spent = self._holder.engine, 0.0
         self._panes.status.cost = self._panes.status.rate = ""
+        self._panes.status.steps = 0
         if engine is not None and engine.connections.price_of(session.model) is not None:
             if has_past:
                 costs = await session.view.costs(engine.connections.price_of)

@@ -57,7 +57,7 @@ class TurnListener:
             self._chat.status.title = self._chat.session.view.title
 
     def step_began(self, step: int) -> None:
-        self._chat.status.begin_step()
+        self._chat.status.begin_step(step)
         self._chat.notices.drop_progress()
         self._chat.panes.update_side()
 

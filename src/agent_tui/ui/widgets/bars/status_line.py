@@ -11,7 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from agent_tui.core.modes import MODE_WORDS, SANDBOX_ON, ApprovalMode
-from agent_tui.core.text import first_line, late_pattern
+from agent_tui.core.text import first_line, format_count, late_pattern
 from agent_tui.ui.commands import key_label
 from agent_tui.ui.commands.table import footer_commands
 
@@ -24,9 +24,9 @@ _NOTHING = Content("")
 WAITING = "waiting for you"
 """What ``work`` says while a person is waited for."""
 
-_FOLDS = ("rate", "cost", "sandbox", "branch", "place", "model")
+_FOLDS = ("steps", "rate", "cost", "sandbox", "branch", "place", "model")
 """What goes when room is short, first to last; the state and the mode always stay."""
-_UNCONFINED_FOLDS = ("rate", "cost", "branch", "place", "model", "sandbox")
+_UNCONFINED_FOLDS = ("steps", "rate", "cost", "branch", "place", "model", "sandbox")
 """The same where commands are not confined as expected: that must stay on screen."""
 
 
@@ -36,6 +36,7 @@ class StatusLine(Widget):
     ``work`` is what runs now ("thinking", "running a tool"), empty when nothing does. ``banner`` is
     a lasting sign, such as "open in another window"; ``mode`` is what runs without asking;
     ``is_connected`` is whether there is a model to ask;
+    ``steps`` is how many steps the turn has taken so far, or the last one took;
     ``background`` is how many commands of the agent run in the background.
     ``reading`` names the file that is about to be shown.
     ``notice`` is a sentence for some seconds; it is drawn here only where ``shows_notice``, since
@@ -57,6 +58,7 @@ class StatusLine(Widget):
     model: reactive[str] = reactive("")
     cost: reactive[str] = reactive("")
     rate: reactive[str] = reactive("")
+    steps: reactive[int] = reactive(0)
     title: reactive[str] = reactive("")
     notice: reactive[str] = reactive("")
     shows_notice: reactive[bool] = reactive(default=False)
@@ -85,9 +87,10 @@ class StatusLine(Widget):
         brief = _QUESTION.sub("", _ADDRESS.sub("the server", reason))
         self.notice = f"Retry {attempt} in {wait_seconds:.0f} s: {brief}"
 
-    def begin_step(self) -> None:
-        """A step began: the model is being asked."""
+    def begin_step(self, step: int) -> None:
+        """A step of the turn began, the first is 1: the model is being asked."""
         self._step_began = monotonic()
+        self.steps = step
 
     def show_rate(self, tokens: int) -> None:
         """Show how fast the model writes: tokens since the step began."""
@@ -170,6 +173,7 @@ class StatusLine(Widget):
             "place": first_line(self.place, 24),
             "branch": first_line(self.branch, 24),
             "model": first_line(self.model, 30),
+            "steps": format_count(self.steps, "step") * (self.steps > 1),
             "rate": first_line(self.rate, 12),
             "cost": first_line(self.cost, 12),
         }
@@ -203,7 +207,7 @@ def _joined(facts: dict[str, str]) -> Content:
     groups = [
         facts.get("sandbox", ""),
         where,
-        *(facts.get(name, "") for name in ("model", "rate", "cost")),
+        *(facts.get(name, "") for name in ("model", "steps", "rate", "cost")),
     ]
     return Content("  ").join([Content.styled(group, "$muted") for group in groups if group])
 
