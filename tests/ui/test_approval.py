@@ -22,7 +22,7 @@ from agent_tui.ui.screens.dialogs.approval import ApprovalScreen
 from agent_tui.ui.screens.dialogs.approval_options import Options
 from agent_tui.ui.screens.dialogs.keys import KeysScreen
 from agent_tui.ui.screens.dialogs.sheet import NothingAbove
-from agent_tui.ui.screens.dialogs.typed_answers import WIDE_HOLD_SECONDS
+from agent_tui.ui.screens.dialogs.typed_answers import ENTER_PAUSE_SECONDS, WIDE_HOLD_SECONDS
 from agent_tui.ui.widgets.panes.action_body import ActionBody
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 from tests.ui.stage import Note, Stage
@@ -207,6 +207,22 @@ async def test_its_keys_are_told_and_it_still_waits_afterwards() -> None:
         await pilot.press("1")
         await until_answered(pilot)
         assert len(app.results) == 1
+
+
+async def test_an_enter_that_comes_too_quickly_is_said_not_to_count() -> None:
+    async with (app := ask()).run_test(size=(100, 30)) as pilot:
+        await wait_out_the_guard(pilot)
+        await pilot.press("up", "up", "enter")
+        assert "press Enter again" in app.text
+        assert app.results == []
+        await pilot.press("down")
+        assert "press Enter again" not in app.text
+        assert "Enter select" in app.text
+        await pilot.press("up")
+        await pilot.pause(ENTER_PAUSE_SECONDS + 0.05)
+        await pilot.press("enter")
+        await until_answered(pilot)
+        assert app.results == [ApprovalAnswer("once")]
 
 
 async def test_someone_who_goes_on_typing_does_not_answer() -> None:

@@ -24,6 +24,8 @@ from agent_tui.ui.widgets.lists.rows import Rows
 
 Result = TypeVar("Result")
 
+_TOO_QUICK = "Too quick to be an answer: press Enter again"
+
 
 class AnsweredByKeys(Screen[Result]):
     """A question whose answers are rows; a letter or digit gives one, once it is known to be meant.
@@ -34,6 +36,7 @@ class AnsweredByKeys(Screen[Result]):
     _rows: Rows
     _prompt: Draft
     _judge: TypedAnswers
+    _was_too_quick = False
 
     def on_mount(self) -> None:
         self._ticking = self.set_interval(TICK_SECONDS, self._tick, pause=True)
@@ -41,6 +44,9 @@ class AnsweredByKeys(Screen[Result]):
     @abstractmethod
     def choose(self, index: int) -> None:
         """Give the answer of a row."""
+
+    def tell(self, sentence: str) -> None:
+        """Show a sentence in place of the key hints, where there is room to say it."""
 
     @property
     def _is_writing(self) -> bool:
@@ -50,6 +56,9 @@ class AnsweredByKeys(Screen[Result]):
     def on_key(self, event: events.Key) -> None:
         """Take an answer, or pass on to the prompt what was meant for it."""
         verdict = self._hear(event)
+        if self._was_too_quick:
+            self._was_too_quick = False
+            self._show_draft()
         if isinstance(verdict, Counts):
             return
         event.stop()
@@ -62,8 +71,10 @@ class AnsweredByKeys(Screen[Result]):
                 self._ticking.resume()
             case Sent():
                 self._send_prompt()
-            case Dropped():
-                pass
+            case Dropped(is_quick):
+                self._was_too_quick = is_quick
+                if is_quick:
+                    self.tell(_TOO_QUICK)
             case _:
                 assert_never(verdict)
 

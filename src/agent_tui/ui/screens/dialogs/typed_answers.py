@@ -95,7 +95,9 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A key that counts for nothing."""
+    """A key that counts for nothing; ``is_quick``: an Enter right behind another key."""
+
+    is_quick: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +242,7 @@ class TypedAnswers:
         if self._has_draft() and not self._has_moved and not self._held:
             return self._send(made_at)
         if self._held or pause < ENTER_PAUSE_SECONDS:
-            return Dropped()
+            return Dropped(is_quick=not self._held)
         return Counts()
 
     def _send(self, made_at: float) -> Sent:
