@@ -16,7 +16,7 @@ from agent_tui.core.records import (
     UserMessage,
 )
 from agent_tui.providers.demo.scenario import Reply
-from agent_tui.runtime.starting.glimpse import read_glimpse
+from agent_tui.runtime.starting.glimpse import Glimpse, read_glimpse
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.sessions.log import Durability
 from tests.agent.stage import Stage
@@ -25,7 +25,7 @@ LONG = [AssistantMessage(f"{number} " + "x" * 10_000) for number in range(300)]
 
 
 def glimpse_of(stage: Stage, session_id: str) -> Sequence[Record]:
-    return read_glimpse(replace(launched(stage), resume=session_id))
+    return read_glimpse(replace(launched(stage), resume=session_id)).records
 
 
 def launched(stage: Stage) -> Launch:
@@ -100,8 +100,8 @@ async def test_the_latest_session_of_the_folder_is_glimpsed_and_no_other(tmp_pat
     async with Stage(tmp_path, Reply(text="ok")) as stage:
         await stage.say("First")
         await fill(stage)
-        latest = list(read_glimpse(replace(launched(stage), latest=True)))
+        latest = list(read_glimpse(replace(launched(stage), latest=True)).records)
         assert any(isinstance(record, UserMessage) for record in latest)
-        assert not read_glimpse(replace(launched(stage), cwd=tmp_path, latest=True))
-        assert not read_glimpse(launched(stage))
+        assert read_glimpse(replace(launched(stage), cwd=tmp_path, latest=True)) == Glimpse()
+        assert read_glimpse(launched(stage)) == Glimpse()
         assert not glimpse_of(stage, "nothing like it")

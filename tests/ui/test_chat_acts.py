@@ -545,7 +545,9 @@ async def test_what_was_on_the_screen_before_a_compaction_stays_above_it(
         await here.session.operations.trim(ContextFilter(max_messages=2))
         report = CompactionReport("auto", "last-messages", 12_400, 3_100, 2, 7, 1, 4)
         here.chat.log.view._listener.compaction_finished(report, "")
-        assert any(isinstance(block, EarlierHeadBlock) for block in here.shown)
+        assert here.shown[0] == EarlierHeadBlock(2, folded=True)
+        assert here.chat.timeline.at_end
+        here.blocks.fold_earlier()
         assert EarlierBlock(UserBlock("one thing")) in here.shown
         assert [b.text for b in here.shown if isinstance(b, UserBlock)] == ["another"]
         assert EarlierBlock(UserBlock("another")) not in here.shown

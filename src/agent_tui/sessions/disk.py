@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from agent_tui.core.errors import SessionNotFound, SessionReadOnly, StorageError
+from agent_tui.core.errors import AgentTuiError, SessionNotFound, SessionReadOnly, StorageError
 
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 BLOCK = 1 << 20
+_MOST_STATE_BYTES = 8_000_000
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_FULL_SYNC = {errno.ENOTSUP, errno.EOPNOTSUPP}
@@ -176,3 +179,35 @@ def tighten(path: Path, mode: int) -> bool:
         return False
     os.chmod(path, mode)
     return True
+
+
+def read_state(path: Path) -> Any:
+    """What a small file beside a log holds, as JSON tells it.
+
+    It keeps what is convenient to have again: one that is missing, broken or too large is None.
+    """
+    with suppress(AgentTuiError, ValueError, RecursionError):
+        with reading(path) as (descriptor, status):
+            if status.st_size > _MOST_STATE_BYTES:
+                return None
+            data = b"".join(iter(lambda: os.read(descriptor, BLOCK), b""))
+        return json.loads(data)
+    return None
+
+
+def replace_state(path: Path, state: Any) -> None:
+    """Keep a state in place of what a file held, or was not there to hold; None removes the file.
+
+    Raises:
+        AgentTuiError: the file could not be written, or its folder is not there.
+    """
+    with translate_os_errors("write", path):
+        if state is None:
+            path.unlink(missing_ok=True)
+            return
+        new = path.with_name(f"{path.name}.new")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        descriptor = os.open(new, flags, FILE_MODE)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
+            json.dump(state, file)
+        os.replace(new, path)

@@ -5,7 +5,6 @@ A convenience, not a record: a file that cannot be read counts as missing.
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -13,14 +12,13 @@ from pathlib import Path
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.drafts import Drafts
 from agent_tui.core.errors import AgentTuiError
-from agent_tui.sessions.disk import FILE_MODE, create_folder, reading, translate_os_errors
+from agent_tui.sessions.disk import create_folder, read_state, replace_state, translate_os_errors
 
 NAME = "drafts.json"
 EARLY_NAME = "drafts-{}.json"
 """In the folder of the project, with the number of the window's process."""
 _EARLY_NAMES = "drafts*.json"
 """Also without a number, as all windows of a project once shared one."""
-_MOST_BYTES = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,26 +107,18 @@ def _is_another(owner: int) -> bool:
 
 def _parse(path: Path) -> _Kept | None:
     """What a file holds; None where there is none, or it holds something else."""
-    with suppress(AgentTuiError, ValueError, KeyError, TypeError, RecursionError):
-        with reading(path) as (descriptor, status):
-            if status.st_size > _MOST_BYTES:
-                return None
-            data = b"".join(iter(lambda: os.read(descriptor, 1 << 20), b""))
-        fields = json.loads(data)
+    with suppress(ValueError, KeyError, TypeError):
+        fields = read_state(path)
         drafts = Drafts(str(fields["text"]), tuple(str(each) for each in fields["queued"]))
         return _Kept(drafts, int(fields.get("pid", 0)))
     return None
 
 
 def _replace(path: Path, drafts: Drafts) -> None:
+    if drafts == Drafts():
+        replace_state(path, None)
+        return
     with translate_os_errors("write", path):
-        if drafts == Drafts():
-            path.unlink(missing_ok=True)
-            return
         create_folder(path.parent)
-        new = path.with_name(f"{path.name}.new")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-        descriptor = os.open(new, flags, FILE_MODE)
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
-            json.dump({"text": drafts.text, "queued": drafts.queued, "pid": os.getpid()}, file)
-        os.replace(new, path)
+    state = {"text": drafts.text, "queued": drafts.queued, "pid": os.getpid()}
+    replace_state(path, state)

@@ -29,12 +29,10 @@ from agent_tui.ui.widgets.prompt.prompt import Prompt
 from agent_tui.ui.widgets.prompt.prompt_box import PromptBox
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.app import App
 
-    from agent_tui.core.records import Record
     from agent_tui.runtime.engine import Engine
+    from agent_tui.runtime.starting.glimpse import Glimpse
     from agent_tui.runtime.starting.launch import Launch
     from agent_tui.ui.conversation.follower import Follower
     from agent_tui.ui.conversation.turn_listener import TurnListener
@@ -149,9 +147,11 @@ class ChatScreen(SparingScreen[None]):
         timeline.display = False
         timeline.has_menu = True
         self.chat.panes.add_timeline(timeline)
-        self.chat.log.show_end(glimpse)
+        self.watch(timeline, "fold_changes", lambda: self.chat.folds.keep(), init=False)
+        if glimpse is not None:
+            self.chat.log.show_end(glimpse)
         await self.mount(timeline, before=self.chat.prompt_box)
-        if glimpse:
+        if glimpse is not None and glimpse.records:
             await self._painted()
         view_type, listener_type, follower_type = await asyncio.to_thread(_import_view)
         self.chat.log.view = view_type(timeline, listener_type(self.chat))
@@ -346,11 +346,11 @@ def read_first_styles(screen: ChatScreen, app: App[Any]) -> ChatScreen:
     return screen
 
 
-def _import_timeline(launch: Launch) -> tuple[type[Timeline], Sequence[Record]]:
+def _import_timeline(launch: Launch) -> tuple[type[Timeline], Glimpse | None]:
     from agent_tui.ui.widgets.timeline.timeline import Timeline
 
     if launch.is_new:
-        return Timeline, ()
+        return Timeline, None
     from agent_tui.runtime.starting.glimpse import read_glimpse
 
     return Timeline, read_glimpse(launch)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.records import HeadRecord, Record, UsageRecord
 from agent_tui.history.records.records_view import ShownRecords
+from agent_tui.runtime.starting.folds import read_folds
 from agent_tui.runtime.starting.launch import Launch
 from agent_tui.sessions.archive import LIVE
 from agent_tui.sessions.folders import project_name, projects_folder, session_folders, subfolders
@@ -24,7 +27,15 @@ _ENOUGH = 80
 """Records that fill a screen, whatever they are."""
 
 
-def read_glimpse(launch: Launch) -> Sequence[Record]:
+@dataclass(frozen=True, slots=True)
+class Glimpse:
+    """The end of a session, and which of its entries a reader opened or folded."""
+
+    records: Sequence[Record] = ()
+    folds: Mapping[str, bool] = field(default_factory=dict)
+
+
+def read_glimpse(launch: Launch) -> Glimpse:
     """The end of the session that a launch asks for; nothing where that takes the engine. Blocks.
 
     A short log is read whole. Of a long one only what is certain to be on the active path is told:
@@ -32,9 +43,11 @@ def read_glimpse(launch: Launch) -> Sequence[Record]:
     """
     try:
         log = _find_log(launch)
-        return _read_end(log) if log is not None else ()
+        if log is not None and (records := _read_end(log)):
+            return Glimpse(records, read_folds(log.parent))
     except (AgentTuiError, OSError):
-        return ()
+        pass
+    return Glimpse()
 
 
 def _find_log(launch: Launch) -> Path | None:

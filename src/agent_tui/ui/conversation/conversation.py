@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agent_tui.runtime.engine import Engine
     from agent_tui.runtime.live_session import LiveSession
     from agent_tui.ui.conversation.asking import Requests
+    from agent_tui.ui.conversation.folds import FoldKeeper
     from agent_tui.ui.conversation.panes import Panes
     from agent_tui.ui.widgets.bars.gauge import TokenGauge
     from agent_tui.ui.widgets.bars.status_line import StatusLine
@@ -69,6 +70,7 @@ class Conversation:
         self.escape = SecondPress(_SECOND_ESCAPE_SECONDS)
         self.opening: Worker[None] | None = None
         self._requests: Requests | None = None
+        self._folds: FoldKeeper | None = None
 
     @property
     def requests(self) -> Requests:
@@ -80,6 +82,15 @@ class Conversation:
             self._requests.follow_screens()
         return self._requests
 
+    @property
+    def folds(self) -> FoldKeeper:
+        """What is opened and folded, kept for another time."""
+        if self._folds is None:
+            from agent_tui.ui.conversation.folds import FoldKeeper  # not for the first answer
+
+            self._folds = FoldKeeper(self.screen, self.panes, self.holder)
+        return self._folds
+
     def end_requests(self) -> None:
         """The turn ended: forget requests that nobody waits for any more."""
         if self._requests is not None:
@@ -87,6 +98,8 @@ class Conversation:
 
     async def show_session(self, session: LiveSession) -> None:
         """Show a session in place of the current one, which is closed."""
+        if self._folds is not None or not session.view.is_empty:
+            await self.folds.change_session(session, is_shown=self.log.shows_end)
         before, self.holder.session = self.session, session
         try:
             await self._show(before, session)
@@ -97,6 +110,8 @@ class Conversation:
     async def _show(self, before: LiveSession | None, session: LiveSession) -> None:
         self.panes.invite("")
         self.wire.listen(session, self.log.view)
+        if self._folds is not None:
+            self._folds.take_up()
         self.log.load()
         await self.drafts.take_up(before, session)
         self.welcome.instructions = session.instructions
@@ -146,6 +161,8 @@ class Conversation:
         """Interrupt what runs, wait until the log is settled, and close the session."""
         await self.runner.interrupt()
         await self.drafts.keep_now()
+        if self._folds is not None:
+            await self._folds.keep_now()
         await asyncio.to_thread(_tidy, self.prompt_box.text)
         if self.session is not None and self.engine is not None:
             await self.engine.close_session(self.session)

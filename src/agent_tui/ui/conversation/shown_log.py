@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from agent_tui.core.records import Record
     from agent_tui.history.view import SessionView
     from agent_tui.runtime.live_session import LiveSession
+    from agent_tui.runtime.starting.glimpse import Glimpse
     from agent_tui.ui.conversation.facts import SessionFacts
     from agent_tui.ui.conversation.holder import SessionHolder
     from agent_tui.ui.conversation.notices import Notices
@@ -29,6 +30,7 @@ class ShownLog:
     """Loads the log into the timeline, and loads it again when it was replaced.
 
     Attributes:
+        shows_end: whether only the end of the session is there, which is being opened.
         view: shows in the timeline what happens in between; set together with the timeline.
     """
 
@@ -44,26 +46,32 @@ class ShownLog:
         self._earlier: Sequence[Record] = ()
         self._to_come: Sequence[Record] = ()
         self._shown: Sequence[Record] = ()
-        self._shows_end = False
+        self.shows_end = False
 
-    def show_end(self, records: Sequence[Record]) -> None:
+    def show_end(self, glimpse: Glimpse) -> None:
         """Show the end of a session that is still to be opened; ``load`` adds what is above it."""
-        if records:
-            self._panes.timeline.load(records)
+        if glimpse.records:
+            self._panes.timeline.remember_folds(glimpse.folds)
+            self._panes.timeline.load(glimpse.records)
             self._panes.show_conversation(shown=True)
-            self._shows_end = True
+            self.shows_end = True
 
-    def load(self, earlier: Sequence[Record] = ()) -> None:
-        """Show the session as its log is now, below what a compaction just took out of it."""
+    def load(self) -> None:
+        """Show the session as its log is now; what its compactions took out of it comes later."""
+        self._load(())
+
+    def _load(self, earlier: Sequence[Record], *, is_compacted: bool = False) -> None:
         session = self._holder.session
         if session is None:
             return
         self._earlier, self._shown = earlier, session.view.records
-        if self._shows_end:
+        if self.shows_end:
             self._panes.timeline.load_whole(session.view.shown_records)
         else:
-            self._panes.timeline.load(session.view.shown_records, earlier=earlier)
-        self._shows_end = False
+            timeline = self._panes.timeline
+            load = timeline.load_compacted if is_compacted else timeline.load
+            load(session.view.shown_records, earlier)
+        self.shows_end = False
         if cut_off := session.cut_off:
             self._notices.notice(cut_off)
         self.view.forget()
@@ -89,11 +97,16 @@ class ShownLog:
         ):
             self._earlier, self._to_come = self._to_come, ()
 
-    def load_compacted(self) -> None:
-        """Show the log as it is after a compaction, below what it took out."""
+    def load_compacted(self, *, is_shorter: bool) -> None:
+        """Show the log as it is after a compaction, below what it took out: folded, if anything."""
+        if not is_shorter:
+            self._load((), is_compacted=True)
+            return
         session = self._holder.session
         now = session.view.records if session else ()
-        self.load(_until_common_end([*self._earlier, *self._shown][-_EARLIER_RECORDS:], now))
+        latest = self._shown[-_EARLIER_RECORDS:]
+        earlier = _until_common_end([*self._earlier, *latest][-_EARLIER_RECORDS:], now)
+        self._load(earlier, is_compacted=True)
 
     def settle(self) -> None:
         """Show what was written meanwhile in place of the live blocks."""

@@ -131,10 +131,7 @@ class TurnListener:
         self._chat.status.work = "thinking" if self._chat.runner.is_busy else ""
         self._chat.notices.drop_progress()
         if report is not None:
-            if report.summarised or report.dropped:
-                self._chat.log.load_compacted()
-            else:
-                self._chat.log.load()
+            self._chat.log.load_compacted(is_shorter=bool(report.summarised or report.dropped))
             before, after = format_tokens(report.tokens_before), format_tokens(report.tokens_after)
             usage = report.usage
             cost = f" (writing it used {format_tokens(usage.total_tokens)})" if usage else ""

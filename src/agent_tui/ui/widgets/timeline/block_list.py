@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from agent_tui.core.records import ModelRecord, Record
 from agent_tui.ui.blocks import (
@@ -22,12 +24,16 @@ from agent_tui.ui.blocks import (
 from agent_tui.ui.renderers.drawing import GUTTER, MARGIN_RIGHT
 from agent_tui.ui.renderers.lines import Row
 from agent_tui.ui.widgets.timeline.drawn_blocks import DrawnBlocks
-from agent_tui.ui.widgets.timeline.earlier_blocks import EarlierBlocks
 from agent_tui.ui.widgets.timeline.open_answer import OpenAnswer
 from agent_tui.ui.widgets.timeline.record_view import RecordBlocks
 
+if TYPE_CHECKING:
+    from agent_tui.ui.widgets.timeline.earlier_blocks import EarlierBlocks
+
 _LOOK = 16
 """Records that may have been written while the session was opened."""
+_AROUND = 500
+"""Records by which a compaction may move those that it keeps, counted from the end."""
 _NEAR = 64
 """Records among which a call is searched for whose effects became known after its turn."""
 
@@ -38,11 +44,13 @@ class BlockList(DrawnBlocks):
     Attributes:
         recorded: how many blocks come from records.
         unmapped: the first block whose landmark is to be looked up (again).
+        is_left_open: whether what left the context is shown for as long as the reader is in it.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.recorded = self.unmapped = 0
+        self.is_left_open = False
         self._losses: dict[int, int] = {}
         self._source: RecordBlocks | EarlierBlocks = RecordBlocks(())
         self._earlier: Sequence[Record] = ()
@@ -57,13 +65,14 @@ class BlockList(DrawnBlocks):
         return self.recorded + len(self._live)
 
     def load(self, records: Sequence[Record], earlier: Sequence[Record] = ()) -> None:
-        """Show these records; above them, dimmed, those that are in the context no more."""
+        """Show these records; above them, folded, those that are in the context no more."""
+        self.is_left_open = False
         self._earlier, self._losses = earlier, {}
         self._source = self._blocks_of(records)
         self.recorded = len(self._source)
         self._live, self.answer = [], None
         self.unmapped = 0
-        self._toggled.clear()
+        self.folds.forget_places()
         self._lay_out()
 
     def load_whole(self, records: Sequence[Record]) -> int | None:
@@ -79,7 +88,7 @@ class BlockList(DrawnBlocks):
             return None
         moved = place + 1 - known
         self._source, self.recorded = self._blocks_of(records), len(records)
-        self._toggled = {index + moved for index in self._toggled}
+        self.folds.move(moved)
         self.unmapped = 0
         self._lay_out()
         return moved
@@ -93,38 +102,53 @@ class BlockList(DrawnBlocks):
         if self._earlier or self.answer is not None or not is_still:
             return 0
         self._earlier = earlier
-        blocks = EarlierBlocks(earlier, records, self._losses)
-        blocks.folded = True
-        self._source, self.recorded = blocks, len(blocks)
-        self._toggled = {index + blocks.first for index in self._toggled}
+        self._source = self._blocks_of(records)
+        self.recorded = len(self._source)
+        self.folds.move(self.first_of_log)
         self.unmapped = 0
         self._lay_out()
-        return blocks.first
+        return self.first_of_log
 
     def _blocks_of(self, records: Sequence[Record]) -> RecordBlocks | EarlierBlocks:
         if self._earlier:
+            from agent_tui.ui.widgets.timeline.earlier_blocks import EarlierBlocks  # only then
+
             return EarlierBlocks(self._earlier, records, self._losses)
         return RecordBlocks(records, self._losses)
 
     @property
     def first_of_log(self) -> int:
         """The index of the log's first record: behind those that it does not hold any longer."""
-        return self._source.first if isinstance(self._source, EarlierBlocks) else 0
+        return 0 if isinstance(self._source, RecordBlocks) else self._source.first
 
     def record(self, index: int) -> Record | None:
         """The record of a block; None for a live one, and for one that left the context."""
         return self._source.record(index) if index < self.recorded else None
 
+    def entry(self, index: int) -> str:
+        return self._source.entry(index) if index < self.recorded else ""
+
+    def find_entry(self, entry: str, from_end: int) -> int | None:
+        """Where an entry is that stood so far from the last record, in another log.
+
+        Looked for among the records around there, then among those that left the context.
+        """
+        first, about = self.first_of_log, self.recorded - from_end
+        around = range(max(first, about - _AROUND), min(self.recorded, about + _AROUND))
+        places = chain(around, range(1, first)) if entry else ()
+        return next((index for index in places if self.entry(index) == entry), None)
+
     def folded_block(self, index: int) -> Block | None:
         """The block at an index, whether or not it is folded away with those before it."""
         source = self._source
-        if isinstance(source, EarlierBlocks) and index < self.recorded:
+        if not isinstance(source, RecordBlocks) and index < self.recorded:
             return source.folded_block(index)
         return self.block(index)
 
     def fold_earlier(self) -> None:
         """Fold what is not in the context any longer, or show it again."""
-        if isinstance(self._source, EarlierBlocks):
+        self.is_left_open = False
+        if not isinstance(self._source, RecordBlocks):
             self._source.folded = not self._source.folded
             self.unmapped = 0
             self._lay_out()
@@ -141,7 +165,7 @@ class BlockList(DrawnBlocks):
             (block, self.is_expanded(index), self.rows(index), index in self._rough)
             for index, block in enumerate(self._live, first)
         ]
-        self._toggled = {index for index in self._toggled if index < first}
+        self.folds.forget_from(first)
         notices = self._last_notices()
         told = [self._source.block(n) for n in range(first, len(self._source)) if notices]
         self._live = [
@@ -194,7 +218,7 @@ class BlockList(DrawnBlocks):
             live += place + 1
             moved[live - 1] = index
             if expanded != self.is_expanded(index):
-                self._toggled.add(index)
+                self.folds.choose(index, shown=expanded)
             if rough:
                 self._rough.add(index)
             self._keep(index, rows)
@@ -236,7 +260,7 @@ class BlockList(DrawnBlocks):
     def remove(self, index: int) -> None:
         """A live block is gone; those after it move up."""
         del self._live[index - self.recorded]
-        self._toggled = {place for place in self._toggled if place < index}
+        self.folds.forget_from(index)
         self._renew(index)
 
     def open_answer(self) -> OpenAnswer:

@@ -45,10 +45,12 @@ class BlockView(ThumbScrollView):
     Attributes:
         lines_below: rows that came below while the user looked elsewhere; 0 at the end.
         is_followed: ``at_end``, for those who want to hear when it changes.
+        fold_changes: how often the reader opened or folded something, for those who keep it.
     """
 
     lines_below: reactive[int] = reactive(0, repaint=False)
     is_followed: reactive[bool] = reactive(default=True, repaint=False)
+    fold_changes: reactive[int] = reactive(0, repaint=False)
 
     class AllToggled(Message):
         """A key opened or folded all blocks."""
@@ -97,24 +99,25 @@ class BlockView(ThumbScrollView):
         if self._reading.shows_end:
             self.lines_below = 0
         self.is_followed = self.at_end
+        self.fold_changes = self._blocks.folds.changes
         self._tell_textual()
         self.paint()
 
     def action_toggle_all(self) -> None:
         """Open all blocks, or fold them."""
-        self.show_all(shown=not self.shows_all)
+        self._blocks.show_all(shown=not self.shows_all)
+        self.show_change()
         self.post_message(self.AllToggled())
 
     @property
     def shows_all(self) -> bool:
         """Whether blocks are open, except those that were folded one by one."""
-        return self._blocks.show_all
+        return self._blocks.folds.all_open
 
     def show_all(self, *, shown: bool) -> None:
-        """Open all blocks, or fold them, from now on."""
-        if shown != self.shows_all:
-            self._blocks.toggle_all()
-            self.show_change()
+        """Open blocks, or fold them, from now on, but for those that were folded or opened."""
+        self._blocks.show_usually(shown=shown)
+        self.show_change()
 
     def show_change(self, *, came: int = 0) -> None:
         """Blocks changed: keep the end in view, or keep what is in view where it is."""

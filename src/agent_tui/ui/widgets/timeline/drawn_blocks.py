@@ -26,6 +26,7 @@ from agent_tui.ui.renderers.drawing import Drawing, assemble
 from agent_tui.ui.renderers.languages import Languages
 from agent_tui.ui.renderers.lines import Row
 from agent_tui.ui.renderers.long_text import is_long
+from agent_tui.ui.widgets.timeline.folds import Folds
 from agent_tui.ui.widgets.timeline.heights import Heights
 from agent_tui.ui.widgets.timeline.open_answer import OpenAnswer
 from agent_tui.ui.widgets.timeline.row_cache import RowCache
@@ -55,14 +56,13 @@ class DrawnBlocks(ABC):
     Attributes:
         heights: rows of each block; exact for those that were drawn.
         answer: the answer being written; nothing stands below it.
-        show_all: whether blocks are open, except those that were folded one by one.
+        folds: which blocks are open.
     """
 
     def __init__(self) -> None:
         self.heights = Heights(0, self._estimate)
         self.answer: OpenAnswer | None = None
-        self.show_all = False
-        self._toggled: set[int] = set()
+        self.folds = Folds(self.entry)
         self._cache = RowCache()
         self._rough: set[int] = set()
         self._canvas: Canvas | None = None
@@ -74,6 +74,10 @@ class DrawnBlocks(ABC):
     @abstractmethod
     def block(self, index: int) -> Block | None:
         """The block at an index; None where a record shows nothing."""
+
+    @abstractmethod
+    def entry(self, index: int) -> str:
+        """The id of the entry that a block shows; empty where it has none."""
 
     @abstractmethod
     def _estimate(self, index: int) -> int:
@@ -109,21 +113,34 @@ class DrawnBlocks(ABC):
 
     def is_expanded(self, index: int) -> bool:
         """Whether a block is opened up, by itself or with all others."""
-        return (index in self._toggled) != self.show_all
+        return self.folds.is_open(index)
 
     def toggle(self, index: int) -> None:
-        """Open or fold a block."""
-        self._toggled ^= {index}
+        """A reader opens or folds a block."""
+        self.folds.choose(index, shown=not self.is_expanded(index))
+        self._show_fold(index)
+
+    def open_for_now(self, index: int) -> None:
+        """Open a block in which something is to be shown."""
+        self.folds.open_for_now(index)
+        self._show_fold(index)
+
+    def _show_fold(self, index: int) -> None:
         if self.answer is not None and self.is_open(index):
             self.answer.expanded = self.is_expanded(index)
             self.redraw()
         self._forget(index)
 
-    def toggle_all(self) -> None:
-        """Open all blocks, or fold them."""
-        self.show_all = not self.show_all
-        self._toggled.clear()
+    def show_all(self, *, shown: bool) -> None:
+        """A reader opens all blocks, or folds them."""
+        self.folds.set_all(shown=shown)
         self._lay_out()
+
+    def show_usually(self, *, shown: bool) -> None:
+        """Show blocks open or folded that no reader has opened or folded by themselves."""
+        if shown != self.folds.all_open:
+            self.folds.set_usual(shown=shown)
+            self._lay_out()
 
     def rows(self, index: int, *, active: bool = False) -> list[Row]:
         """The rows of a block, exactly as many as ``height`` says."""

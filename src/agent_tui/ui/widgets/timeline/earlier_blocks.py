@@ -27,7 +27,7 @@ class EarlierBlocks:
         self._now = RecordBlocks(now, losses)
         self.first = len(earlier) + 1 if earlier else 0
         self._messages = sum(map(is_message, earlier))
-        self.folded = False
+        self.folded = True
 
     def __len__(self) -> int:
         return self.first + len(self._now)
@@ -35,6 +35,12 @@ class EarlierBlocks:
     def record(self, index: int) -> Record | None:
         """The record of a block that is in the context; None for an earlier one."""
         return self._now.record(index - self.first) if index >= self.first else None
+
+    def entry(self, index: int) -> str:
+        """The id of the entry of a block; empty where it has none."""
+        if index >= self.first:
+            return self._now.entry(index - self.first)
+        return self._earlier.entry(index - 1) if index else ""
 
     def block(self, index: int) -> Block | None:
         """What stands at an index; None where a record shows nothing."""

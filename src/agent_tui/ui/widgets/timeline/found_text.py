@@ -107,7 +107,7 @@ class FoundText(BlockCursor):
             self._blocks.fold_earlier()
         rows = self._rows_with_text(index)
         if not rows and not self._blocks.is_expanded(index):
-            self._blocks.toggle(index)
+            self._blocks.open_for_now(index)
             rows = self._rows_with_text(index)
         self._found = self._cursor = index
         self._row_in_found = len(rows) - 1 if rows and last else 0

@@ -119,6 +119,10 @@ class RecordBlocks:
         """The record of a block."""
         return self._records[index]
 
+    def entry(self, index: int) -> str:
+        """The id of a record's entry; empty where its log gives none."""
+        return self._records[index].stamp.uuid or ""
+
     def block(self, index: int) -> Block | None:
         """What a record looks like; None where it shows nothing."""
         record = self._records[index]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from textual.timer import Timer
 
@@ -21,10 +21,19 @@ class ShownSession(FoundText):
         self._soon: dict[int, Callable[[], Block]] = {}
         self._frames: Timer | None = None
 
-    def load(self, records: Sequence[Record], *, earlier: Sequence[Record] = ()) -> None:
+    @property
+    def folds(self) -> Mapping[str, bool]:
+        """Which entries are open, or folded, that are not as all others are."""
+        return self._blocks.folds.chosen
+
+    def remember_folds(self, folds: Mapping[str, bool]) -> None:
+        """Which entries of the session that is loaded next were opened or folded before."""
+        self._blocks.folds.remember(folds)
+
+    def load(self, records: Sequence[Record], earlier: Sequence[Record] = ()) -> None:
         """Show a session's records, the end in view. The sequence is kept and may grow.
 
-        ``earlier``: what a compaction took out of the context; it stands above them, dimmed.
+        ``earlier``: what a compaction took out of the context; it stands above them, folded.
         """
         self._blocks.load(records, earlier)
         self._cursor = self._hovered = self._found = None
@@ -32,6 +41,49 @@ class ShownSession(FoundText):
         self._reading.follows = True
         self.lines_below = 0
         self.show_change()
+
+    def load_compacted(self, records: Sequence[Record], earlier: Sequence[Record]) -> None:
+        """Show the log that a compaction made of the one that is shown, as ``load`` does.
+
+        Who is not at the end stays where they are. If that is in what was taken out, it is folded
+        once they go to the end.
+        """
+        self.settle()
+        known = [] if self.at_end else self._entries_in_view()
+        cursor = None if self._cursor is None else self._entry_at(self._cursor)
+        self._blocks.load(records, earlier)
+        found = ((self._blocks.find_entry(*entry), above) for entry, above in known)
+        place = next(((index, above) for index, above in found if index is not None), None)
+        self._cursor = self._hovered = self._found = None
+        self._soon.clear()
+        if place is None:
+            self.action_last()
+            return
+        index, above = place
+        if index < self._blocks.first_of_log:
+            self._blocks.fold_earlier()
+            self._blocks.is_left_open = True
+        moved = self._blocks.find_entry(*cursor) if cursor else None
+        if moved is not None and self._blocks.block(moved) is not None:
+            self._cursor = moved
+        self.place(self._blocks.walk((index, 0), -above))
+
+    def _entry_at(self, index: int) -> tuple[str, int]:
+        """The entry of a block, and how far it is from the last record."""
+        return self._blocks.entry(index), self._blocks.recorded - index
+
+    def _entries_in_view(self) -> list[tuple[tuple[str, int], int]]:
+        """The entries in view, from above, and how many rows each begins below the first row."""
+        rows = {index: y - offset for y, (index, offset) in enumerate(self._reading.view)}
+        return [(self._entry_at(index), above) for index, above in rows.items()]
+
+    def watch_is_followed(self, is_followed: bool) -> None:
+        """Who reads what is not in the context any longer has left it."""
+        if is_followed and self._blocks.is_left_open:
+            if self._cursor is not None and self._cursor < self._blocks.first_of_log:
+                self._cursor = None
+            self._blocks.fold_earlier()
+            self.show_change()
 
     def load_whole(self, records: Sequence[Record]) -> None:
         """Show the session whose end is shown: what is in view stays where it is."""
