@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 
 from rich.segment import Segment
 from rich.style import Style
@@ -16,11 +18,14 @@ from agent_tui.ui.renderers.canvas import Canvas
 from agent_tui.ui.renderers.code import colour_lines, lay_on_surface
 from agent_tui.ui.renderers.languages import language_of
 from agent_tui.ui.renderers.lines import Line, wrap_spans
+from agent_tui.ui.renderers.output import Ends
 from agent_tui.ui.themes.palette import Palette
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _HEADINGS = ("--- ", "+++ ")
 _LONGEST_LINE = 2_000
+_LEAD = 16
+"""Lines from before the end of a diff that are looked at to colour it: a text may begin there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +73,6 @@ def count_changes(diff: str) -> tuple[int, int]:
     return added, removed
 
 
-def line_count(diff: str) -> int:
-    """How many rows a unified diff takes where no line is folded."""
-    return sum(1 for _ in read_diff(diff))
-
-
 def last_number(diff: str) -> int:
     """The greatest line number that a diff shows, or a little more."""
     start = diff.rfind("\n@@ ") + 1
@@ -83,28 +83,84 @@ def last_number(diff: str) -> int:
     return max(int(hunk[1]), int(hunk[2])) + lines
 
 
-def draw_diff(path: str, diff: str, canvas: Canvas, limit: int | None = None) -> list[Line]:
-    """The rows of a file's diff; invisible characters are spelled out. At most about ``limit``."""
-    digits = len(str(last_number(diff)))
-    rows: list[Line] = []
-    lines = list(_first(read_diff(diff), limit))
-    texts = [
-        (line.kind, reveal(diff[line.start : min(line.end, line.start + _LONGEST_LINE)]))
-        for line in lines
-    ]
-    coloured = colour_diff(canvas, language_of(path), texts)
-    for line, spans in zip(lines, coloured, strict=True):
-        rows.extend(_draw_line(line, spans, digits, canvas))
-        if limit is not None and len(rows) > limit:
+def draw_diff(
+    path: str, diff: str, canvas: Canvas, ends: Ends | None = None, hint: str = ""
+) -> list[Line]:
+    """The rows of a file's diff; invisible characters are spelled out.
+
+    With ``ends`` those of about so many rows from above and from below, and in the place of the
+    others how many lines they are; ``hint`` follows that.
+    """
+    drawing = _Drawing(language_of(path), diff, len(str(last_number(diff))), canvas)
+    if ends is None:
+        return _joined(drawing.draw(list(read_diff(diff))))
+    most = ends.head + ends.tail + 1  # the note would take the row of one more
+    known, hidden = _read_ends(diff, most, ends.tail + _LEAD)
+    whole = drawing.draw(known) if not hidden and len(known) <= most else []
+    if whole and sum(map(len, whole)) <= most:
+        return _joined(whole)
+    head = _fitting(drawing.draw(known[: ends.head]), ends.head)
+    drawn = drawing.draw(known[-ends.tail - _LEAD :])  # the first of them only for the colours
+    last = min(ends.tail, len(known) - len(head))
+    tail = _fitting(drawn[: -last - 1 : -1], ends.tail)[::-1]
+    while head and known[len(head) - 1].kind == "@":
+        head.pop()  # the note stands between hunks as well
+    while tail and known[-len(tail)].kind == "@":
+        tail.pop(0)
+    between = known[len(head) : len(known) - len(tail)]
+    hidden += sum(line.kind != "@" for line in between)
+    note = f"… {format_count(hidden, 'line')}{hint}" if hidden else "…"
+    return [*_joined(head), [Segment(note, canvas.palette.faint)], *_joined(tail)]
+
+
+def _read_ends(diff: str, first: int, last: int) -> tuple[list[DiffLine], int]:
+    """The first lines of a diff, and the last of those that follow; how many are between them."""
+    lines = read_diff(diff)
+    head = list(islice(lines, first))
+    tail: deque[DiffLine] = deque(maxlen=last)
+    between = 0
+    for line in lines:
+        between += len(tail) == last and tail[0].kind != "@"
+        tail.append(line)
+    return [*head, *tail], between
+
+
+def _fitting(lines: list[list[Line]], most: int) -> list[list[Line]]:
+    """Lines whose rows are no more than that; of the first what fits."""
+    fitting: list[list[Line]] = []
+    room = most
+    for rows in lines:
+        if len(rows) > room and fitting:
             break
-    return rows
+        fitting.append(rows[:room])
+        room -= len(fitting[-1])
+    return fitting
 
 
-def _first(lines: Iterator[DiffLine], limit: int | None) -> Iterator[DiffLine]:
-    for count, line in enumerate(lines):
-        if limit is not None and count > limit:
-            return
-        yield line
+def _joined(lines: list[list[Line]]) -> list[Line]:
+    return [row for rows in lines for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """How the lines of one diff are drawn, by parts of it."""
+
+    language: str
+    diff: str
+    digits: int
+    canvas: Canvas
+
+    def draw(self, lines: list[DiffLine]) -> list[list[Line]]:
+        """The rows of each of some lines that follow each other."""
+        texts = (
+            (line.kind, reveal(self.diff[line.start : min(line.end, line.start + _LONGEST_LINE)]))
+            for line in lines
+        )
+        coloured = colour_diff(self.canvas, self.language, texts)
+        return [
+            _draw_line(line, spans, self.digits, self.canvas)
+            for line, spans in zip(lines, coloured, strict=True)
+        ]
 
 
 def has_diff_grounds(variables: Mapping[str, str]) -> bool:

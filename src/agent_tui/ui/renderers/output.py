@@ -25,6 +25,9 @@ _MOST_LINES = 1_000
 
 _MOST_LINE_ROWS = 400
 
+NOT_SHOWN = " not shown: open it full screen"
+"""Stands behind how many lines an opened text has that no row shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ends:
@@ -72,7 +75,7 @@ def draw_output(
     hidden += _left_out_between(text, len(head), len(tail))
     told = f"… {format_count(hidden, 'line')}"
     if expanded:
-        told += " not shown: open it full screen"
+        told += NOT_SHOWN
     note: Line = [Segment("…" if is_growing else told, canvas.palette.faint)]
     return _joined(head, [*tail, [note]])
 

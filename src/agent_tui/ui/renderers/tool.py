@@ -14,17 +14,17 @@ from agent_tui.core.words import INTERRUPTED, OUTCOMES
 from agent_tui.ui.blocks import ToolBlock, ToolState
 from agent_tui.ui.renderers.call_subject import describe_call
 from agent_tui.ui.renderers.canvas import Canvas
-from agent_tui.ui.renderers.diff import count_changes, draw_changed, draw_diff, line_count
+from agent_tui.ui.renderers.diff import count_changes, draw_changed, draw_diff
 from agent_tui.ui.renderers.drawing import Drawing, Parts
 from agent_tui.ui.renderers.lines import Line, wrap_text
 from agent_tui.ui.renderers.long_text import shorten
-from agent_tui.ui.renderers.output import Ends, count_lines, draw_output
+from agent_tui.ui.renderers.output import NOT_SHOWN, Ends, count_lines, draw_output
 
 _FOLDED = Ends(3, 1)
 _FOLDED_COMMAND = Ends(1, 3)
 """What went wrong stands at the end."""
-_FOLDED_DIFF_ROWS = 12
-_MOST_DIFF_ROWS = 2_000
+_FOLDED_DIFF = Ends(8, 4)
+_OPEN_DIFF = Ends(1_000, 1_000)
 _LONGEST_SUBJECT = 2_000
 _NOTES: dict[ToolState, str] = {
     "pending": "writes",
@@ -132,13 +132,8 @@ def _draw_result(block: ToolBlock, canvas: Canvas, *, expanded: bool) -> list[Li
     if block.state == "approval" and not block.output and not expanded:
         return []  # the question below shows it whole; here is room for what led to it
     if isinstance(block.display, DiffDisplay) and block.state != "error":
-        limit = _MOST_DIFF_ROWS if expanded else _FOLDED_DIFF_ROWS
-        rows = draw_diff(block.display.path, block.display.diff, canvas, limit + 1)
-        if len(rows) <= limit + 1:
-            return rows
-        hidden = max(2, line_count(block.display.diff) - limit)
-        note = f"… {format_count(hidden, 'more line')}"
-        return [*rows[:limit], [Segment(note, palette.faint)]]
+        ends, hint = (_OPEN_DIFF, NOT_SHOWN) if expanded else (_FOLDED_DIFF, "")
+        return draw_diff(block.display.path, block.display.diff, canvas, ends, hint)
     output = block.output.rstrip() if expanded else _printed(block)
     if not output.strip():
         return []
