@@ -56,6 +56,12 @@ def test_what_cannot_be_a_key_is_named_with_its_place(chosen: dict[str, str], tr
     assert len(keymap.keys) == len(chosen) - 1
 
 
+def test_of_many_keys_that_cannot_be_used_the_first_are_named() -> None:
+    keymap = read_keymap({f"revrt{n}": "f12" for n in range(900)}, {})
+    assert len(keymap.troubles) == 9
+    assert keymap.troubles[-1].startswith("settings: 892 more keys not read.")
+
+
 @pytest.mark.parametrize(
     ("chosen", "trouble"),
     [

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 from textual._xterm_parser import XTermParser
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.events import AppBlur, Key
+from textual.events import AppBlur, Event, Key, MouseMove
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import TextArea
@@ -90,6 +91,19 @@ class Desk(KeysInOrder[None], ThemedApp[None]):
             case TextArea() | PromptBox():
                 return self.field.text
         raise TypeError
+
+
+class Watched(Desk):
+    """Notes where the mouse was."""
+
+    def __init__(self, field: Widget) -> None:
+        super().__init__(field)
+        self.moves: list[int] = []
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, MouseMove):
+            self.moves.append(event.screen_x)
+        await super().on_event(event)
 
 
 @pytest.mark.parametrize("make", [LineInput, TextArea, PromptBox], ids=lambda make: make.__name__)
@@ -245,3 +259,28 @@ async def test_a_terminal_that_is_left_stays_left_though_keys_before_that_act_la
         await until(pilot, lambda: app.value == "ab" and not app._typed)
         await settle(pilot)
         assert not app.app_focus
+
+
+async def test_a_wheel_that_spins_and_a_mouse_that_moves_leave_others_their_turn() -> None:
+    async with (app := Desk(TextArea("tide\n" * 400))).run_test() as pilot:
+        started, longest = time.monotonic(), 0.0
+        spun = "".join(
+            f"\x1b[<{64 + n % 2};4;{n % 9 + 1}M\x1b[<35;{n % 70 + 1};3M" for n in range(3_000)
+        )
+        for event in ReplyParser().feed(spun):
+            app.post_message(event)
+        while not app._message_queue.empty():
+            before = time.thread_time()
+            await asyncio.sleep(0)
+            longest = max(longest, time.thread_time() - before)
+        await settle(pilot)
+        print(f"{time.monotonic() - started:.1f} s, the loop held for {longest * 1000:.0f} ms")
+        assert longest < 0.2
+
+
+async def test_of_moves_that_wait_the_last_is_handled() -> None:
+    async with (app := Watched(LineInput())).run_test() as pilot:
+        for event in ReplyParser().feed("".join(f"\x1b[<35;{n + 1};3M" for n in range(60))):
+            app.post_message(event)
+        await until(pilot, lambda: app.moves[-1:] == [59])
+        assert len(app.moves) < 5

@@ -6,7 +6,7 @@ import time
 
 import pytest
 from textual import constants
-from textual.events import Key, Paste
+from textual.events import Key, MouseMove, Paste
 from textual.message import Message
 
 from agent_tui.ui import terminal_replies
@@ -241,3 +241,14 @@ def test_a_sequence_without_an_end_is_given_up() -> None:
     time.sleep(parser.seconds_to_wait(60.0))
     assert [each.character for each in parser.tick() if isinstance(each, Key)] == ["["]
     assert parser.seconds_to_wait(60.0) == 60.0
+
+
+def test_a_move_of_the_mouse_leaves_out_those_behind_it_but_no_press() -> None:
+    moves = ReplyParser().feed("\x1b[<35;2;3M\x1b[<35;9;8M\x1b[<32;9;8M")
+    first, second, dragged = moves
+    assert isinstance(second, MouseMove)
+    assert (second.x, second.y, second.screen_x) == (8, 7, 8)
+    assert second.handler_name == "on_mouse_move"
+    assert first.can_replace(second)
+    assert not second.can_replace(dragged), "a button is held from here on"
+    assert not second.can_replace(*ReplyParser().feed("\x1b[<0;9;8M"))

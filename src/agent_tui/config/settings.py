@@ -319,6 +319,7 @@ class Settings(_Section):
     ui: UiSettings = _section()
     keys: dict[str, str] = Field(
         default={},
+        max_length=1_000,
         description='Keys by name, such as revert = "f12" or tree-fork = "x"; "none" removes one. '
         "See /keys for the names of commands, ? on a screen for those of its keys.",
     )

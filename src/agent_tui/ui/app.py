@@ -161,7 +161,8 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
         if names_screens(chosen):
             from agent_tui.ui.screens.remapping import remappable_keys
 
-            used = read_keymap(chosen, places, await asyncio.to_thread(remappable_keys, ChatScreen))
+            on_screens = await asyncio.to_thread(remappable_keys, ChatScreen)
+            used = await asyncio.to_thread(read_keymap, chosen, places, on_screens)
         else:
             used = read_keymap(chosen, places)
         self.set_keymap(dict(used.keys))

@@ -10,6 +10,7 @@ from textual.keys import Keys
 from textual.widgets import TextArea
 
 from agent_tui.core.dataclass import dataclass
+from agent_tui.core.text import format_count
 from agent_tui.ui.commands import NO_KEY
 from agent_tui.ui.commands.table import BY_NAME, COMMANDS
 
@@ -21,6 +22,8 @@ _OURS = frozenset(
     | {"ctrl+r", "ctrl+v"}
 )
 """Keys of the prompt and the app beside those that edit text."""
+_MOST_TROUBLES = 8
+"""So many are told one by one."""
 
 
 ScreenKeys: TypeAlias = Mapping[str, Sequence[Mapping[str, Sequence[str]]]]
@@ -50,9 +53,14 @@ def read_keymap(
         places: where each of them stands.
         on_screens: the keys of screens by their names; needed where ``names_screens``.
     """
-    keys, troubles = {}, []
+    keys: dict[str, str] = {}
+    troubles: list[str] = []
     wanted = {name: _split(value) for name, value in chosen.items() if name in BY_NAME}
-    for name, value in chosen.items():
+    for place, (name, value) in enumerate(chosen.items()):
+        if len(troubles) == _MOST_TROUBLES:
+            left = format_count(len(chosen) - place, "more key")
+            troubles.append(f"settings: {left} not read. Fix those that are named first.")
+            break
         if name not in BY_NAME and name in on_screens:
             trouble = _refuse_on_screen(name, chosen, on_screens)
             if not trouble:

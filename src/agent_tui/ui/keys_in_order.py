@@ -7,10 +7,15 @@ one before it has passed everything that may act on it.
 
 Most terminals send a key with Alt as Esc and the key's character. Where Esc leads to commands of
 one letter, that may be Esc and a letter, typed faster than they were read.
+
+Textual handles what waits for the app without a pause. A wheel that spins or a mouse that is
+dragged faster than it is drawn would hold up everything, so others get their turn in between.
 """
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
@@ -28,6 +33,8 @@ _MOVES = {"b": "ctrl+left", "f": "ctrl+right"}
 """What Alt+Left and Alt+Right come as from some terminals."""
 _LOOK_SECONDS = 0.02
 _PATIENCE_LOOKS = 100
+_TURN_SECONDS = 0.01
+"""For so long the app handles events before it gives others their turn."""
 
 
 class KeyPassed(Message, bubble=True):
@@ -53,8 +60,11 @@ class KeysInOrder(App[Result]):
         self._target: Widget | None = None
         self._patience: Timer | None = None
         self._looks = 0
+        self._turn_ends = 0.0
 
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.MouseEvent):
+            await self._take_turns()
         if isinstance(event, events.Key | events.Paste) and not self._screen_stack:
             return  # typed while the program ends: nothing is left to receive it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
@@ -68,6 +78,11 @@ class KeysInOrder(App[Result]):
             self._typed.append(event)  # a key typed before it must not bring the focus back
         else:
             await super().on_event(event)
+
+    async def _take_turns(self) -> None:
+        if (now := time.monotonic()) >= self._turn_ends:
+            await asyncio.sleep(0)
+            self._turn_ends = now + _TURN_SECONDS
 
     async def on_key_passed(self, message: KeyPassed) -> None:
         message.stop()

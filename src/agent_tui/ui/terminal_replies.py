@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 
+from textual import events
 from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.events import Key
@@ -75,6 +76,16 @@ class FeaturesTold(Message):
     def __init__(self, *, sixel: bool) -> None:
         super().__init__()
         self.sixel = sixel
+
+
+class MouseMove(events.MouseMove):
+    """A move of the mouse, which leaves out those that wait behind it but the last.
+
+    It has the name of Textual's own, which says what handles it.
+    """
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, MouseMove) and message.button == self.button
 
 
 class ReplyParser(XTermParser):
@@ -211,7 +222,10 @@ class ReplyParser(XTermParser):
     def parse_mouse_code(self, code: str) -> Message | None:
         """What the mouse did, in cells: pixels were not asked for, whatever was told of them."""
         self.mouse_pixels = False
-        return super().parse_mouse_code(code)
+        message = super().parse_mouse_code(code)
+        if isinstance(message, events.MouseMove):
+            return MouseMove.from_event(message.widget, message)  # type: ignore[arg-type]  # None
+        return message
 
     def seconds_to_wait(self, most: float) -> float:
         """How long to wait for more input before ``tick`` has something to say, up to ``most``."""
