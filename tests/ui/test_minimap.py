@@ -1,4 +1,4 @@
-"""The scroll bar marks prompts, compactions and errors, and a click on a mark leads there."""
+"""The scroll bar marks prompts, steps, compactions and errors; a click on a mark leads there."""
 
 from __future__ import annotations
 
@@ -107,6 +107,30 @@ async def test_what_happens_now_is_marked_as_it_comes() -> None:
         assert "✗" in await bar_cells(app, pilot)
 
 
+def with_steps() -> list[Record]:
+    """The same, with steps: some behind nothing, and one close to everything else."""
+    records = session()
+    for place in (271, 239, 210, 181, 150, 92, 33, 10):
+        records[place:place] = [Checkpoint(place, 1, 1)]
+    return records
+
+
+async def test_steps_are_marked_weaker_and_cover_nothing() -> None:
+    async with (app := TimelineStage(with_steps())).run_test(size=(80, HEIGHT)) as pilot:
+        cells = await bar_cells(app, pilot)
+        assert [cell for cell in cells if cell in "─≡✗"] == list(WHERE.values())
+        assert 3 <= cells.count("·") < 8, "where something else stands in the cell, that is shown"
+        bar = app.timeline.vertical_scrollbar
+        strips = [list(strip) for strip in bar.render_lines(bar.region.reset_offset)]
+        looks = {strip[0].text: strip[0].style for strip in strips}
+        faint, strong = (looks[mark] for mark in "·─")
+        assert faint is not None
+        assert strong is not None
+        assert faint.color != strong.color
+        await pilot.click(bar, offset=(0, cells.index("·")))
+        assert app.timeline._reading.top[0] == 10
+
+
 @pytest.mark.parametrize("width", [59, 40])
 async def test_narrow_screens_and_sessions_in_view_have_no_marks(width: int) -> None:
     async with (app := TimelineStage(session())).run_test(size=(width, HEIGHT)) as pilot:
@@ -187,6 +211,8 @@ def test_a_log_that_is_read_by_index_is_marked_by_the_roles_of_its_lines(tmp_pat
         (180, "compaction"),
         (240, "prompt"),
     ]
+    steps = [place for place, kind in by_index(with_steps(), tmp_path) if kind == "step"]
+    assert steps == [n for n, r in enumerate(with_steps()) if isinstance(r, Checkpoint) and r.step]
     plain: list[Record] = [AssistantMessage("Yes?"), UserMessage("go"), AssistantMessage("I do.")]
     assert by_index(plain, tmp_path) == [(1, "prompt")]
     failed: list[Record] = [

@@ -237,15 +237,15 @@ Block: TypeAlias = (
 )
 
 
-Landmark: TypeAlias = Literal["prompt", "compaction", "error"]
+Landmark: TypeAlias = Literal["step", "prompt", "compaction", "error"]
 """What the scroll bar shows of a conversation."""
 
 
 def landmark_of(block: Block) -> Landmark | None:
     """The scroll bar's mark for a block; None if it has none."""
     match block:
-        case CheckpointBlock(step=0):
-            return "prompt"
+        case CheckpointBlock(step=step):
+            return "step" if step else "prompt"
         case CompactionBlock():
             return "compaction"
         case ToolBlock(state="error") | ShellBlock(state="error"):

@@ -176,7 +176,7 @@ class BlockView(ThumbScrollView):
             self._placing = False
 
     def _show_spots(self) -> None:
-        """Mark in the scroll bar where prompts, compactions and errors stand."""
+        """Mark in the scroll bar where prompts, steps, compactions and errors stand."""
         blocks, bar = self._blocks, self.vertical_scrollbar
         if self.size.width < _WITH_MINIMAP or blocks.heights.total <= self.view_height:
             bar.show_spots({})

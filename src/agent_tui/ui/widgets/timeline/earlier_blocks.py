@@ -11,6 +11,9 @@ from agent_tui.core.records import Record, is_message
 from agent_tui.ui.blocks import Block, CheckpointBlock, EarlierBlock, EarlierHeadBlock, Landmark
 from agent_tui.ui.widgets.timeline.record_view import RecordBlocks
 
+_NO_WAY_BACK = ("prompt", "step")
+"""Checkpoints, which are left out of what was before."""
+
 
 class EarlierBlocks:
     """The blocks of earlier records and, behind them, those of the records of now.
@@ -61,7 +64,7 @@ class EarlierBlocks:
         """What the scroll bar shows of a slice."""
         if not self.folded:
             earlier = self._earlier.landmarks(max(0, first - 1), max(0, min(stop, self.first) - 1))
-            yield from ((index + 1, kind) for index, kind in earlier if kind != "prompt")
+            yield from ((index + 1, kind) for index, kind in earlier if kind not in _NO_WAY_BACK)
         now = self._now.landmarks(max(0, first - self.first), max(0, stop - self.first))
         yield from ((index + self.first, kind) for index, kind in now)
 

@@ -1,4 +1,4 @@
-"""Where prompts, compactions and errors stand in the scroll bar of very many blocks.
+"""Where prompts, steps, compactions and errors stand in the scroll bar of very many blocks.
 
 Blocks are looked at once, when they are added or change, a slice at a time. What a cell of the bar
 shows is found by the row it begins at, so that it costs the same for any number of blocks.
@@ -29,6 +29,7 @@ _FEW = 1_000
 """Records that can be looked at while a frame is drawn."""
 
 _LOOKS: dict[Landmark, tuple[str, str]] = {
+    "step": ("·", "faint"),
     "prompt": ("─", "checkpoint"),
     "compaction": ("≡", "compaction"),
     "error": ("✗", "danger"),

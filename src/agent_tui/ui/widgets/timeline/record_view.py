@@ -247,7 +247,7 @@ class RecordBlocks:
         match record:
             case Checkpoint(step=step):
                 step = self._guess_step(index) if step is None else step
-                return None if step else "prompt"
+                return "step" if step else "prompt"
             case UserMessage(display=CommandDisplay(exit_code=int(code))) if code:
                 return "error"
             case UserMessage(origin=origin) if origin in ("human", "import", None):

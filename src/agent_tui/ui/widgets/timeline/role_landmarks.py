@@ -21,7 +21,8 @@ def landmarks_of(
     ``further`` are the same roles and some that follow; a checkpoint's prompt is looked for within
     ``reach`` of it.
 
-    A checkpoint that a prompt follows opens a turn; where there is none, everything said does.
+    A checkpoint that a prompt follows opens a turn, and any other a step; where there is none,
+    everything said opens a turn.
     """
     is_plain, failed = "_checkpoint" not in further, frozenset(errors)
     for number, role in enumerate(roles):
@@ -31,7 +32,7 @@ def landmarks_of(
             yield first + number, "error"
         elif role == "_checkpoint":
             following = further[number + 1 : number + reach]
-            if next((each for each in following if each in MESSAGE_ROLES), "") == "user":
-                yield first + number, "prompt"
+            if role := next((each for each in following if each in MESSAGE_ROLES), ""):
+                yield first + number, "prompt" if role == "user" else "step"
         elif role == "user" and is_plain:
             yield first + number, "prompt"
