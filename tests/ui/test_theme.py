@@ -143,6 +143,21 @@ def test_in_256_colours_rows_and_lines_of_diffs_are_told_apart(theme: Theme) -> 
         assert len({found[name] for name in [*kinds, plain]}) == len(kinds) + 1, plain
 
 
+@pytest.mark.parametrize("name", OFFERED)
+def test_what_has_a_hue_is_no_grey_in_256_colours(name: str) -> None:
+    theme = KNOWN[name]
+    every, few = variables(theme), shown_in_256(theme)
+    for token in ("ok", "attention", "danger", "user", "assistant", "diff-added", "diff-removed"):
+        if not theme.ansi and _chroma(every[token]) >= 40:
+            assert _chroma(few[token]) > 0, token
+    assert few["attention"] != few["danger"]
+
+
+def _chroma(colour: str) -> int:
+    parts = Color.parse(colour).rgb
+    return max(parts) - min(parts)
+
+
 def test_a_dark_tint_is_a_grey_in_256_colours() -> None:
     found = shown_in_256(DARK)
     assert found["selected"] == "#444444"

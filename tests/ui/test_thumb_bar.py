@@ -73,6 +73,19 @@ def looks(strips: list[Strip]) -> list[tuple[str, object, object]]:
     return seen
 
 
+async def test_a_bar_drawn_while_the_theme_changes_keeps_nothing_of_the_old_one() -> None:
+    async with (app := BarStage()).run_test(size=(80, HEIGHT)) as pilot:
+        app.bar.move(HEIGHT * 2, HEIGHT, 0)
+        await pilot.pause()
+        before = looks(app.bar.render_lines(Region(0, 0, 1, HEIGHT)))
+        app.theme = "textual-light"
+        app.bar.render_lines(Region(0, 0, 1, HEIGHT))  # the new styles are applied a moment later
+        await pilot.pause()
+        after = looks(app.bar.render_lines(Region(0, 0, 1, HEIGHT)))
+        assert after == looks(from_textual(app.bar))
+        assert not set(after) & set(before)
+
+
 async def test_a_row_more_costs_a_few_cells() -> None:
     async with (app := BarStage()).run_test(size=(80, HEIGHT)) as pilot:
         await pilot.pause()

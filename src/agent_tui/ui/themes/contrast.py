@@ -43,14 +43,28 @@ def readable(
         ratio: what it needs there.
         shown: what a terminal makes of a colour.
     """
-    light = [luminance(ground) for ground in grounds]
-    # On a dark ground the lightest of them decides, on a light one the darkest.
-    is_dark = light[0] < _MIDDLE
-    decisive = max(light) if is_dark else min(light)
+    is_dark, decisive = _decisive(grounds)
     end = _WHITE if is_dark else _BLACK
     for step in range(_STEPS + 1):
         tried = shown(colour.blend(end, step / _STEPS))
-        low, high = sorted((luminance(tried), decisive))
-        if (high + 0.05) / (low + 0.05) >= ratio and (high == decisive) != is_dark:
+        if _stands_out(tried, is_dark, decisive, ratio):
             return tried
     return end
+
+
+def can_be_read(colour: Color, grounds: Iterable[Color], ratio: float = TEXT) -> bool:
+    """Whether a colour is readable on every one of the grounds."""
+    return _stands_out(colour, *_decisive(grounds), ratio)
+
+
+def _decisive(grounds: Iterable[Color]) -> tuple[bool, float]:
+    """Whether these are dark grounds, and how light the one is that is hardest to read on."""
+    light = [luminance(ground) for ground in grounds]
+    # On a dark ground the lightest of them decides, on a light one the darkest.
+    is_dark = light[0] < _MIDDLE
+    return is_dark, max(light) if is_dark else min(light)
+
+
+def _stands_out(colour: Color, is_dark: bool, decisive: float, ratio: float) -> bool:
+    low, high = sorted((luminance(colour), decisive))
+    return (high + 0.05) / (low + 0.05) >= ratio and (high == decisive) != is_dark

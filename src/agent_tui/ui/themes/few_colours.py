@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 
@@ -11,12 +11,16 @@ from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import Theme
 
-from agent_tui.ui.themes.theme import tokens_of
+from agent_tui.ui.themes.contrast import TEXT, can_be_read, luminance, readable
+from agent_tui.ui.themes.theme import Terminal, tokens_of
 
 _LEVELS = (0, 95, 135, 175, 215, 255)
 """How much red, green or blue there can be in 256 colours."""
 _DARK, _HUED = 70, 40
 """From so much light, and difference of its channels, on, a grey cannot stand for a colour."""
+_MIDDLE = 0.3
+_LEAST_LIGHT = 0.66
+"""How light a light ground must be for there to be a colour of most hues that is read on it."""
 _GREYS = 25
 """The steps from black to white, of which all but these two are greys of their own."""
 
@@ -35,8 +39,39 @@ def few_colour_tokens(
     if in_sixteen:
         tokens = tokens_of(theme, base)
         return tokens | {"scrollbar": _visible_thumb(tokens)}
-    tokens = tokens_of(theme, base, in_256)
+    tokens = tokens_of(theme, base, _In256())
     return {name: _sent_for(value) for name, value in tokens.items()}
+
+
+class _In256(Terminal):
+    """It has 216 tints, few of them dark, and a row of greys."""
+
+    def shown(self, colour: Color) -> Color:
+        return in_256(colour)
+
+    def ground(self, colour: Color) -> Color:
+        """A light one is light enough that not all that is read on it must be grey."""
+        found = in_256(colour)
+        if not _MIDDLE < luminance(found) < _LEAST_LIGHT:
+            return found
+        lighter = (each for each in _tints() if luminance(each) >= _LEAST_LIGHT)
+        return min(lighter, key=lambda each: _unlikeness(each.rgb, colour.rgb))
+
+    def readable(self, colour: Color, grounds: Sequence[Color], ratio: float = TEXT) -> Color:
+        """Made darker step by step, most would end as a grey: the nearest may have their hue."""
+        found = super().readable(colour, grounds, ratio)
+        wanted = readable(colour, grounds, ratio)
+        if not _says_its_hue(wanted):
+            return found
+        fitting = (each for each in _tints() if can_be_read(each, grounds, ratio))
+        return min((found, *fitting), key=lambda each: _unlikeness(each.rgb, wanted.rgb))
+
+
+@cache
+def _tints() -> tuple[Color, ...]:
+    """Every one of the 256 that is not a grey, nor the terminal's own."""
+    levels = product(_LEVELS, _LEVELS, _LEVELS)
+    return tuple(Color(r, g, b) for r, g, b in levels if not r == g == b)
 
 
 @cache

@@ -7,7 +7,7 @@ no colour behind; each is made as light or dark as it must be to be read where i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 from textual.color import Color
 from textual.theme import Theme
@@ -113,40 +113,57 @@ def default_theme(*, dark: bool = True, few_colours: bool = False) -> Theme:
     return DARK if dark else LIGHT
 
 
+class Terminal:
+    """What a terminal makes of colours: this one shows each as it is."""
+
+    def shown(self, colour: Color) -> Color:
+        """The colour that is shown for one; each token is such a colour."""
+        return colour
+
+    def ground(self, colour: Color) -> Color:
+        """What is shown for one that things stand on."""
+        return self.shown(colour)
+
+    def readable(self, colour: Color, grounds: Sequence[Color], ratio: float = TEXT) -> Color:
+        """The nearest of its colours that can be read on these grounds."""
+        return readable(colour, grounds, ratio, self.shown)
+
+
+_EVERY_COLOUR = Terminal()
+
+
 def tokens_of(
-    theme: Theme, base: Mapping[str, str], shown: Callable[[Color], Color] = lambda colour: colour
+    theme: Theme, base: Mapping[str, str], terminal: Terminal = _EVERY_COLOUR
 ) -> dict[str, str]:
     """Every token, and Textual's own variables drawn from them.
 
     Args:
         theme: the theme in force.
         base: what Textual makes of it: ``theme.to_color_system().generate()``.
-        shown: what the terminal makes of a colour, where it has few: each token is such a one.
+        terminal: what shows the colours.
     """
     if theme.ansi:
         from agent_tui.ui.themes.sixteen import sixteen_tokens  # few need it
 
         return sixteen_tokens(dark=theme.dark)
-    return _tokens(theme, base, shown)
+    return _tokens(theme, base, terminal)
 
 
 class _Ink:
     """The colours that a theme gives, each as it can be read on the surfaces made of them."""
 
-    def __init__(
-        self, theme: Theme, base: Mapping[str, str], shown: Callable[[Color], Color]
-    ) -> None:
+    def __init__(self, theme: Theme, base: Mapping[str, str], terminal: Terminal) -> None:
         def given(name: str) -> Color:
             return Color.parse(base[name])
 
-        self.shown = shown
+        self._terminal = terminal
         self._given = given("background")
-        self.ground = shown(self._given)
+        self.ground = terminal.shown(self._given)
         text = Color(*given("foreground").rgb)
-        self.text = readable(text, [self.ground], 7.0 if theme.dark else TEXT, shown)
+        self.text = terminal.readable(text, [self.ground], 7.0 if theme.dark else TEXT)
         self.accent, self.second = given("primary"), given("secondary")
         self.ok, self.attention, self.danger = given("success"), given("warning"), given("error")
-        self.surfaces = {name: shown(colour) for name, colour in self._surfaces().items()}
+        self.surfaces = {name: terminal.ground(colour) for name, colour in self._surfaces().items()}
         self.surfaces |= self._told_apart()
         # Never below these, whatever is the ground: rows, popups, code.
         self.common = [self.ground, *self._named("popup", "code-surface", "user-surface")]
@@ -159,7 +176,7 @@ class _Ink:
 
     def lifted(self, share: float) -> Color:
         """The ground, moved towards the text."""
-        return self.shown(self._given.blend(self.text, share))
+        return self._terminal.shown(self._given.blend(self.text, share))
 
     def raised(self, share: float) -> Color:
         """The same, further where it would be shown as the ground is."""
@@ -193,13 +210,11 @@ class _Ink:
 
     def on(self, colour: Color, grounds: list[Color], ratio: float = TEXT) -> str:
         """The colour as it can be read on these grounds."""
-        return readable(colour, grounds, ratio, self.shown).hex
+        return self._terminal.readable(colour, grounds, ratio).hex
 
 
-def _tokens(
-    theme: Theme, base: Mapping[str, str], shown: Callable[[Color], Color]
-) -> dict[str, str]:
-    ink = _Ink(theme, base, shown)
+def _tokens(theme: Theme, base: Mapping[str, str], terminal: Terminal) -> dict[str, str]:
+    ink = _Ink(theme, base, terminal)
     tokens = {name: colour.hex for name, colour in ink.surfaces.items()}
     tokens |= _frame_tokens(ink) | _row_tokens(ink) | _gauge_tokens(ink) | _code_tokens(ink)
     return tokens | textual_variables(tokens)

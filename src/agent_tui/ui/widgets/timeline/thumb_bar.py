@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
+from textual.widget import Widget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,12 +90,22 @@ class ThumbBar(ScrollBar):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The cells in view; they are drawn again only where they look different."""
-        look = (self.size, self._edges(), self.mouse_over, self.grabbed is None, self.app.theme)
+        # Not the theme's name: that changes a moment before the styles that follow from it.
+        colours = self._colours()
+        look = (self.size, self._edges(), self.mouse_over, self.grabbed is None, *colours)
         if look != self._look:
             self._look, self._strips = look, self._draw()
         if not self._strips:
             return super().render_lines(crop)
         return self._strips[crop.y : crop.bottom]
+
+    def _colours(self) -> tuple[object, ...]:
+        """What the colours of the cells are made of, whatever state the bar is in."""
+        if not isinstance(self.parent, Widget):
+            return ()
+        styles = self.parent.styles
+        bar = (styles.scrollbar_color, styles.scrollbar_color_hover, styles.scrollbar_color_active)
+        return (*bar, styles.scrollbar_background, self.app.theme_variables)
 
     def _draw(self) -> list[Strip]:
         """Every cell, without the styling that a bar does not have."""
