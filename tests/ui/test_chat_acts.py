@@ -582,12 +582,12 @@ async def test_after_looking_at_an_archive_the_same_one_is_restored(
             await here.until(lambda: here.prompts == [])
         await here.pilot.press("f5")
         await here.until(lambda: isinstance(here.app.screen, ArchivesScreen))
-        await here.until(lambda: here.app.screen.query_one(Rows).count == 2)
+        await here.until(lambda: here.app.screen.query_one(Rows).count == 2 * 2)
         await here.pilot.press("down", "enter")
         await here.until(lambda: isinstance(here.app.screen, BrowseScreen))
         await here.pilot.press("escape")
         await here.until(lambda: isinstance(here.app.screen, ArchivesScreen))
-        await here.until(lambda: here.app.screen.query_one(Rows).count == 2)
+        await here.until(lambda: here.app.screen.query_one(Rows).count == 2 * 2)
         await here.pilot.press("r")
         await here.until(lambda: isinstance(here.app.screen, ConfirmScreen))
         await here.pilot.press("y")
@@ -775,13 +775,19 @@ async def test_a_session_of_a_wide_folder_asks_before_it_works_there(
         here = Desk(app, pilot)
         await here.until(lambda: isinstance(app.screen, WideFolderScreen))
         await pilot.pause(0.5)
+        assert not _told_of_folder(here), "the question says it"
         await pilot.press(key)
         await here.until(lambda: not isinstance(app.screen, WideFolderScreen))
         await here.until(lambda: bool(here.wide_folder) is not bool(folder))
         assert here.chat.session is not None
         await here.chat.session.run_shell(f"pwd > {tmp_path}/told")
         assert (tmp_path / "told").read_text().strip() == (folder or str(tmp_path))
+        assert _told_of_folder(here) is not bool(folder)
         await here.chat.end()
+
+
+def _told_of_folder(here: Desk) -> bool:
+    return any("is a home or system folder" in plain_text(block) for block in here.shown)
 
 
 async def test_a_turn_that_runs_is_interrupted_before_its_session_moves_to_a_wide_folder(

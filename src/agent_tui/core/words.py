@@ -153,6 +153,14 @@ def describe_contents(archive: ArchiveSummary) -> str:
     return f"{told}, {part or f'{archive.gone:,} of them not'} in the log now"
 
 
+def describe_wide_folder(folder: object, workspace: object) -> str:
+    """That a session does not work in the folder that its log names."""
+    return (
+        f"The folder of this session, {folder}, is a home or system folder, not a project. "
+        f"Its tools work in {workspace} instead."
+    )
+
+
 def describe_switch(reason: str) -> str:
     """What a move to another branch of the same log did."""
     return _SWITCHES.get(reason, "switched branch")

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from agent_tui.agent.wire import Listener, Wire
+from agent_tui.core.words import describe_wide_folder
 from agent_tui.runtime.building.builder import SessionBuilder
 from agent_tui.runtime.building.parts import CurrentParts
 from agent_tui.runtime.live_session import LiveSession
@@ -63,10 +64,7 @@ class Opening:
         """Say if the session does not work in the folder that its log names."""
         folder = self._builder.workspace_of(log)
         if wide := self._builder.wide_folder(log):
-            log.notices.append(
-                f"The folder of this session, {wide}, is a home or system folder, not a "
-                f"project. Its tools work in {folder} instead."
-            )
+            log.notices.append(describe_wide_folder(wide, folder))
         if not await asyncio.to_thread(folder.is_dir):
             log.notices.append(
                 f"The folder of this session, {folder}, no longer exists. You can read and "

@@ -171,7 +171,7 @@ class ChatScreen(SparingScreen[None]):
         chat.holder.engine = engine
         chat.timeline.show_all(shown=engine.settings.ui.unfold)
         if not is_open:  # a session of a file is open already
-            await chat.show_session(await engine.open_launched())
+            await chat.show_session(await engine.open_launched(), asks_folder=True)
         self.chat.panes.end_starting()
         chat.holder.has_begun.set()
         chat.prompts.send_early()

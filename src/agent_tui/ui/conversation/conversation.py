@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from agent_tui.core.words import describe_wide_folder
 from agent_tui.ui.conversation.drafts import DraftKeeper
 from agent_tui.ui.conversation.facts import SessionFacts
 from agent_tui.ui.conversation.holder import SessionHolder
@@ -96,18 +97,25 @@ class Conversation:
         if self._requests is not None:
             self._requests.end_turn()
 
-    async def show_session(self, session: LiveSession) -> None:
-        """Show a session in place of the current one, which is closed."""
+    async def show_session(self, session: LiveSession, *, asks_folder: bool = False) -> None:
+        """Show a session in place of the current one, which is closed.
+
+        Args:
+            session: what is shown.
+            asks_folder: whether its wide folder is asked about next, and not told of here.
+        """
         if self._folds is not None or not session.view.is_empty:
             await self.folds.change_session(session, is_shown=self.log.shows_end)
         before, self.holder.session = self.session, session
         try:
-            await self._show(before, session)
+            await self._show(before, session, asks_folder=asks_folder)
         finally:
             if before is not None and self.engine is not None:
                 await self.engine.close_session(before)
 
-    async def _show(self, before: LiveSession | None, session: LiveSession) -> None:
+    async def _show(
+        self, before: LiveSession | None, session: LiveSession, *, asks_folder: bool = False
+    ) -> None:
         self.panes.invite("")
         self.wire.listen(session, self.log.view)
         if self._folds is not None:
@@ -115,9 +123,13 @@ class Conversation:
         self.log.load()
         await self.drafts.take_up(before, session)
         self.welcome.instructions = session.instructions
-        for notice in session.notices:
-            self.notices.warning(notice)
         engine = self.engine
+        asked = ""
+        if asks_folder and engine is not None:
+            asked = describe_wide_folder(session.wide_folder, engine.workspace)
+        for notice in session.notices:
+            if notice != asked:
+                self.notices.warning(notice)
         if engine is None:
             return
         if engine.settings.context.preview_auto:

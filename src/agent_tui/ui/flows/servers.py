@@ -27,6 +27,8 @@ async def show_tool_servers(chat: Conversation, _argument: str) -> None:
     servers = chat.holder.require_engine().tool_servers
     if servers is None:
         raise UsageError("The demo uses no MCP servers.")
+    for status in servers.statuses:
+        chat.notices.drop(_tell_trouble(status))  # the list says it
     told = at = ""
     while True:
         rows = _list_servers(servers)
@@ -107,6 +109,11 @@ def _review(servers: ToolServers, status: ToolServerStatus) -> ConfirmScreen:
     return ConfirmScreen(f"Accept changed tools of {status.name}?", "\n".join(shown), "Accept")
 
 
+def _tell_trouble(status: ToolServerStatus) -> str:
+    said = status.detail.rstrip(".")
+    return f"MCP server {status.name}: {said}. See /mcp."
+
+
 class ServerNotices:
     """Says in the conversation what is wrong with a server of tools, once for each trouble."""
 
@@ -132,5 +139,4 @@ class ServerNotices:
             trouble = (status.name, status.detail)
             if status.detail and trouble not in self._told:
                 self._told.add(trouble)
-                said = status.detail.rstrip(".")
-                self._chat.notices.warning(f"MCP server {status.name}: {said}. See /mcp.")
+                self._chat.notices.warning(_tell_trouble(status))

@@ -37,7 +37,7 @@ async def choose_session(chat: Conversation, argument: str) -> None:
         case ("new", _):
             await chat.show_session(await engine.new_session())
         case ("open", session_id) if session_id != current:
-            await chat.show_session(await engine.open_session(session_id))
+            await chat.show_session(await engine.open_session(session_id), asks_folder=True)
             await ask_for_wide_folder(chat)
         case _:
             chat.log.load()

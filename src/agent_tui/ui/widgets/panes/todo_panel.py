@@ -17,7 +17,9 @@ STYLES: dict[TodoState, str] = {"done": "$muted", "doing": "$user bold", "open":
 _MOST_ROWS = 8
 _LOW = 20
 _WIDEST = 112
-"""As wide as the prompt, which stands below it."""
+"""As wide as the conversation, which stands above it."""
+_EDGE = 1
+"""What its scroll bar takes there."""
 
 
 class TodoPanel(Widget, can_focus=False):
@@ -66,8 +68,9 @@ class TodoPanel(Widget, can_focus=False):
 
     def render(self) -> Content:
         shown = self._shown()
-        width = min(_WIDEST, self.size.width)
-        margin = " " * ((self.size.width - width) // 2)
+        room = self.size.width - _EDGE
+        width = min(_WIDEST, room)
+        margin = " " * (_EDGE + (room - width) // 2)
         rows = [self._head(width, len(shown)), *(self._row(index, width) for index in shown)]
         return Content("\n").join([Content.assemble(margin, row) for row in rows])
 
