@@ -1,12 +1,14 @@
-"""Screens that are closed before they are composed."""
+"""Screens that are closed before they are composed, or while they still read something."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
+from textual import work
 from textual.app import App, ComposeResult
 from textual.widgets import Static
+from textual.worker import WorkerError
 
 from agent_tui.ui.screens.dialogs.panel import Panel
 from agent_tui.ui.screens.dialogs.popup import Popup
@@ -46,6 +48,39 @@ async def test_a_screen_closed_before_it_is_composed_closes_when_it_is_mounted()
         await pilot.pause()
         assert app.screen is below
     assert answers == [1]
+
+
+class _Reader(DismissedOnce[int]):
+    """Shows something once it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_read = asyncio.Event()
+
+    def compose(self) -> ComposeResult:
+        yield Static("here", id="inner")
+
+    def on_mount(self) -> None:
+        self._read()
+
+    @work
+    async def _read(self) -> None:
+        await self.has_read.wait()
+        self.query_one("#inner", Static).update("read")
+
+
+async def test_what_a_closed_screen_still_reads_does_not_end_the_program() -> None:
+    app = App[None]()
+    async with app.run_test() as pilot:
+        await app.push_screen(screen := _Reader())
+        reading = next(iter(app.workers))
+        await screen.query_one("#inner").remove()  # as Textual does first
+        screen.dismiss(1)
+        screen.has_read.set()
+        with pytest.raises(WorkerError):
+            await reading.wait()
+        await pilot.pause()
+        assert app.is_running
 
 
 @pytest.mark.parametrize("kind", [Panel, Popup, Sheet])

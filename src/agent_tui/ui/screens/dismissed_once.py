@@ -15,8 +15,12 @@ class DismissedOnce(Screen[Result]):
 
     One that comes while the screen is composed waits until it is: what a screen does when it is
     mounted needs its widgets, which Textual no longer adds to one that is being removed.
+
+    Attributes:
+        is_left: whether it was dismissed. Its widgets go before what it still reads or does ends.
     """
 
+    is_left = False
     _is_composed = False
     _early: tuple[Result | None] | None = None
 
@@ -30,6 +34,10 @@ class DismissedOnce(Screen[Result]):
         if not self._is_composed:
             self._early = self._early or (result,)
             return AwaitComplete()
+        self.is_left = True
+        for worker in self.workers:
+            if worker.node is self:  # it may look for a widget that is gone, and nobody misses it
+                worker.exit_on_error = False
         return super().dismiss(result)
 
     def _post_mount(self) -> None:

@@ -161,6 +161,8 @@ class SessionTable(Panel[SessionChoice]):
     def _end_reading(self) -> None:
         """Reading is done: drop marks of what is gone, and mark live sessions."""
         self._is_reading = False
+        if self.is_left:
+            return
         self._show_empty()
         self._show_count()
         if self._columns.marked:
@@ -228,7 +230,7 @@ class SessionTable(Panel[SessionChoice]):
             if wanted == self._shown_for:
                 return
             shown = await asyncio.to_thread(filter_sessions, *wanted)
-            if self.is_attached:  # else left meanwhile: its rows may be gone already
+            if not self.is_left:  # else its rows may be gone already
                 is_typed = bool(wanted[1]) and self._shown_for[1] != wanted[1]
                 self._shown_for = wanted
                 self._show(shown, is_typed=is_typed)
