@@ -8,6 +8,8 @@ import pytest
 from textual import events
 
 from agent_tui.providers.demo.scenario import Reply
+from agent_tui.ui.screens.sessions.search import SearchScreen
+from agent_tui.ui.widgets.prompt.line_input import LineInput
 from tests.agent.stage import Stage
 from tests.ui.stage import shown
 from tests.ui.test_chat_acts import Desk, desk
@@ -104,3 +106,41 @@ async def test_a_window_that_only_reads_names_and_takes_the_key_of_the_settings(
             await here.pilot.press("x")
             await here.until(lambda: not here.chat.status.banner)
             assert here.session.session_id != session_id
+
+
+@pytest.mark.parametrize("key", ["alt+s", "ctrl+p", "ctrl+f"])
+async def test_what_is_typed_behind_the_key_of_a_line_goes_to_that_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        for name, character in ((key, None), *((each, each) for each in "tide")):
+            here.app.post_message(events.Key(name, character))
+        await here.until(lambda: any(each.value for each in here.app.screen.query(LineInput)))
+        await here.until(lambda: here.app.screen.query(LineInput).last().value == "tide")
+        assert here.chat.prompt_box.text == ""
+
+
+@pytest.mark.parametrize("key", ["f1", "f2", "f3", "f5", "f8", "f9", "ctrl+t", "alt+c"])
+async def test_what_is_typed_behind_the_key_of_a_screen_does_not_go_to_the_prompt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        for name, character in ((key, None), ("j", "j"), ("j", "j")):
+            here.app.post_message(events.Key(name, character))
+        await here.until(lambda: here.app.screen is not here.app.chat_screen)
+        await here.until(lambda: not here.app._typed)
+        assert here.chat.prompt_box.text == ""
+
+
+async def test_what_is_typed_while_the_search_follows_the_list_goes_to_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        for name in ("f2", *"tharmonic"):
+            here.app.post_message(events.Key(name, name if len(name) == 1 else None))
+        await here.until(lambda: isinstance(here.app.screen, SearchScreen))
+        await here.until(lambda: here.app.screen.query_one(LineInput).value == "harmonic")
+        assert here.chat.prompt_box.text == ""

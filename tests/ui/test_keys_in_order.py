@@ -13,6 +13,7 @@ from textual.events import AppBlur, Event, Key, MouseMove
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import TextArea
+from textual.worker import Worker
 
 from agent_tui.resources import stylesheet
 from agent_tui.ui.keys_in_order import KeyPassed, KeysInOrder
@@ -140,6 +141,42 @@ async def test_keys_behind_one_that_closes_its_screen_act_behind_it() -> None:
         await settle(pilot)
         app.type_at_once("yes\x1bOQab\x7fc")
         await until(pilot, lambda: app.value == "ac", "the keys after the question were lost")
+
+
+class Opening(Desk):
+    """F3 opens a screen, once what it shows was read."""
+
+    def __init__(self, field: Widget) -> None:
+        super().__init__(field)
+        self.reading: Worker[None] | None = None
+        self.is_read = asyncio.Event()
+
+    @property
+    def on_its_way(self) -> object | None:
+        return None if self.reading is None or self.reading.is_finished else self.reading
+
+    def action_count(self) -> None:
+        self.reading = self.run_worker(self._open())
+
+    async def _open(self) -> None:
+        await self.is_read.wait()
+        self.push_screen(Question())
+
+
+async def test_keys_behind_one_that_opens_a_screen_are_typed_there() -> None:
+    async with (app := Opening(LineInput())).run_test() as pilot:
+        app.type_at_once("\x1bORab")
+        await settle(pilot)
+        app.is_read.set()
+        await until(pilot, lambda: isinstance(app.screen, Question))
+        await until(pilot, lambda: app.screen.query_one(LineInput).value == "ab")
+        assert app.value == ""
+
+
+async def test_keys_do_not_wait_long_for_a_screen() -> None:
+    async with (app := Opening(LineInput())).run_test() as pilot:
+        app.type_at_once("\x1bORab")
+        await until(pilot, lambda: app.value == "ab", "the keys wait for ever")
 
 
 async def test_a_key_that_takes_for_ever_does_not_keep_others_from_the_program(

@@ -270,6 +270,13 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
         """The conversation."""
         return self.chat_screen.chat
 
+    @property
+    def on_its_way(self) -> object | None:
+        """The flow that is about to open a screen over the conversation."""
+        worker = self.chat.opening
+        is_open = worker is None or worker.is_finished or self.screen is not self.chat_screen
+        return None if is_open else worker
+
     async def action_copy_or_quit(self) -> None:
         """Copy the selection, clear the prompt or interrupt the agent; otherwise twice quits."""
         if selected := self.screen.get_selected_text():

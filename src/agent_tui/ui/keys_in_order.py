@@ -10,6 +10,9 @@ one letter, that may be Esc and a letter, typed faster than they were read.
 
 Textual handles what waits for the app without a pause. A wheel that spins or a mouse that is
 dragged faster than it is drawn would hold up everything, so others get their turn in between.
+
+A key that opens a screen is done before the screen is there. What is typed behind it was meant for
+that screen, so it waits for a moment; Esc and Ctrl+C do not, which stop what is on its way.
 """
 
 from __future__ import annotations
@@ -35,6 +38,8 @@ _LOOK_SECONDS = 0.02
 _PATIENCE_LOOKS = 100
 _TURN_SECONDS = 0.01
 """For so long the app handles events before it gives others their turn."""
+_HELD_LOOKS = 15
+_NEVER_HELD = frozenset({"escape", "ctrl+c"})
 
 
 class KeyPassed(Message, bubble=True):
@@ -61,6 +66,13 @@ class KeysInOrder(App[Result]):
         self._patience: Timer | None = None
         self._looks = 0
         self._turn_ends = 0.0
+        self._held_for: object | None = None
+        self._held_looks = 0
+
+    @property
+    def on_its_way(self) -> object | None:
+        """What is about to open a screen, to which the next key belongs; None where nothing is."""
+        return None
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.MouseEvent):
@@ -71,9 +83,8 @@ class KeysInOrder(App[Result]):
             self._typed.append(event)
             if self._follower is None:
                 await self._pass_on()
-            elif self._patience is None:
-                self._looks = 0
-                self._patience = self.set_interval(_LOOK_SECONDS, self._look_after)
+            else:
+                self._keep_looking()
         elif isinstance(event, events.AppBlur) and self._typed:
             self._typed.append(event)  # a key typed before it must not bring the focus back
         else:
@@ -116,6 +127,9 @@ class KeysInOrder(App[Result]):
         if not self._screen_stack:
             self._typed.clear()
         while self._typed and self._follower is None:
+            if self._is_held(self._typed[0]):
+                self._keep_looking()
+                return
             self._take_apart()
             event = self._typed.popleft()
             await super().on_event(event)
@@ -125,6 +139,22 @@ class KeysInOrder(App[Result]):
         if not self._typed and self._patience is not None:
             self._patience.stop()
             self._patience = None
+
+    def _keep_looking(self) -> None:
+        """Look after the keys that wait until none does."""
+        if self._patience is None:
+            self._looks = 0
+            self._patience = self.set_interval(_LOOK_SECONDS, self._look_after)
+
+    def _is_held(self, event: events.Event) -> bool:
+        """Whether a key waits for the screen that is about to open; never for long."""
+        is_new = self.screen.stack_updates == 0  # not resumed yet: nothing there has the focus
+        opener = self.screen if is_new else self.on_its_way
+        if opener is not self._held_for:
+            self._held_for, self._held_looks = opener, 0
+        if opener is None or (isinstance(event, events.Key) and event.key in _NEVER_HELD):
+            return False
+        return self._held_looks < _HELD_LOOKS
 
     def _take_apart(self) -> None:
         """Make of the next key what it means where it goes: a key with Alt, or Esc and a key."""
@@ -149,6 +179,7 @@ class KeysInOrder(App[Result]):
     async def _look_after(self) -> None:
         """Continue where a key closed its own screen and its follower, or takes forever."""
         self._looks += 1
+        self._held_looks += 1
         target = self._target
         if target is None or not target.is_attached or self._looks > _PATIENCE_LOOKS:
             self._looks = 0

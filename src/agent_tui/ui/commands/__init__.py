@@ -42,6 +42,7 @@ class Command:
         priority: whether the key works whatever has the focus.
         slash: whether it can be typed as ``/name``.
         opens_screen: whether it shows a screen: it is not started a second time meanwhile.
+        opens_line: whether it shows a line to type in over the prompt.
         requires_idle: whether it is refused while a turn is running.
         requires_idle_with_argument: whether it is then only shown, and refused with an argument.
     """
@@ -57,6 +58,7 @@ class Command:
     priority: bool = False
     slash: bool = True
     opens_screen: bool = False
+    opens_line: bool = False
     requires_idle: bool = False
     requires_idle_with_argument: bool = False
 

@@ -370,6 +370,7 @@ COMMANDS: tuple[Command, ...] = (
         argument="[text]",
         key="ctrl+f,alt+f",
         priority=True,
+        opens_line=True,
     ),
     Command(
         "goto",
@@ -432,7 +433,6 @@ ALIASES = {
     "context": "tokens",
     "stats": "statistics",
 }
-
 
 _KEY = re.compile(r"\{(?P<name>[a-z-]+)(?::(?P<own>[^}]+))?\}")
 """A placeholder for a key in a text: ``{undo}``, or ``{timeline-copy:y}`` for a screen's own."""

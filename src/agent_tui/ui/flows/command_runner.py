@@ -34,7 +34,7 @@ def run_command(chat: Conversation, name: str, argument: str) -> None:
 
         start_flow(chat, partial(send_prompt_file, chat, name, argument))
         return
-    once = command.run if command.opens_screen else ""
+    once = command.run if command.opens_screen or command.opens_line else ""
     start_flow(chat, partial(_carry_out, chat, command, argument), once)
 
 
