@@ -131,8 +131,8 @@ async def test_what_is_sent_while_the_session_opens_stands_behind_what_was_sent_
     app = AgentTui(Launch(tmp_path, demo=True))
     opening, asked = Conversation._show, list[str]()
 
-    async def send_meanwhile(chat: Conversation, *sessions: Any) -> None:
-        await opening(chat, *sessions)
+    async def send_meanwhile(chat: Conversation, *sessions: Any, asks_folder: bool) -> None:
+        await opening(chat, *sessions, asks_folder=asks_folder)
         chat.prompts.send("second")
 
     async def run_turn(session: LiveSession, prompt: str) -> None:
