@@ -563,12 +563,20 @@ async def test_the_open_session_counts_as_nobody_elses() -> None:
         assert "live" not in app.text
 
 
+async def test_no_column_stands_for_compactions_that_there_are_none_of() -> None:
+    async with (app := show(Sessions(summary(1)))).run_test(size=(200, 30)) as pilot:
+        await settle(pilot, workers=True)
+        assert "LASTED" in app.text
+        assert "COMPACTED" not in app.text
+
+
 @pytest.mark.parametrize(
     ("columns", "heads"),
     [
         (100, ["TITLE", "PROJECT", "WHEN"]),
         (160, ["TITLE", "PROJECT", "SIZE", "WHEN"]),
         (180, ["TITLE", "PROJECT", "SIZE", "LASTED", "WHEN"]),
+        (200, ["TITLE", "PROJECT", "SIZE", "LASTED", "COMPACTED", "WHEN"]),
         (300, ["TITLE", "PROJECT", "SIZE", "LASTED", "COMPACTED", "WHEN"]),
     ],
 )

@@ -41,7 +41,7 @@ async def test_charts_show_every_day_and_the_table_one_grouping() -> None:
         await settle(pilot, workers=True)
         lines = stage.text.splitlines()
         chart = next(line for line in lines if "tool calls" in line)
-        assert chart.split("6", 1)[1].strip(" ") == "▅  █"
+        assert chart.split("6", 1)[1].strip(" ") == "▅▅▅         ███"
         first = next(line for line in lines if "gpt-5" in line)
         second = next(line for line in lines if "local" in line)
         assert lines.index(first) < lines.index(second)
@@ -96,4 +96,6 @@ def test_a_bar_is_as_long_as_its_share_and_never_hides_a_little() -> None:
     assert draw_bar(0, 4) == "    "
     assert draw_bar(0.001, 4) == "▏   "
     assert draw_columns([0, 1, 8], 2) == "▂█"
+    assert draw_columns([4, 0, 8], 5) == "▅   █"
+    assert draw_columns([4, 8], 80) == "▅▅▅ ███"
     assert draw_columns([0, 0], 5) == "  "

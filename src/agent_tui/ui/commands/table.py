@@ -96,7 +96,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "revert",
         "past:revert",
-        "Revert to a checkpoint",
+        "Revert",
         "Revert to a checkpoint, after a preview",
         "Time",
         argument="[checkpoint]",
@@ -192,7 +192,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "model",
         "models:change_model",
-        "Choose a model",
+        "Model",
         "Choose a model for this session",
         "Session",
         argument="[name]",

@@ -93,7 +93,7 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         yield self.heading()
         yield self._text
         yield self._left_out
-        yield Horizontal(self._rows, self._preview, id="beside")
+        yield Horizontal(self._rows, self._preview, id="beside", classes="-empty")
         yield self.key_hints()
 
     def on_mount(self) -> None:
@@ -155,6 +155,7 @@ class SearchScreen(Panel["tuple[FoundSession, Hit | None]"]):
         self._found, self._found_for = rows, text
         self._rows.show_empty(empty)
         self._rows.show_rows(len(rows), cursor=cursor)
+        self.query_one("#beside").set_class(not rows, "-empty")
         self._preview.set_class(bool(rows), "-shown")
         if not rows:
             self._preview.show_parts([])

@@ -18,7 +18,7 @@ _NO_PROJECT = 56
 _WITH_AGENT = 66
 _WITH_SIZE = 88
 _WITH_SPAN = 100
-_WITH_COMPACTION = 120
+_WITH_COMPACTION = 112
 _SIZE, _SPAN, _COMPACTION = 9, 8, 16
 """Cells of the columns that there is not always room for, with the gap before them."""
 _LONGEST_AGENT = 14
@@ -39,6 +39,7 @@ class SessionColumns:
         self._current = current
         self._shown: Sequence[SessionSummary] = ()
         self._agents: Collection[str] = ()
+        self._has_compacted = False
         self.live: Collection[tuple[str, str]] = ()
         self.marked: set[tuple[str, str]] = set()
 
@@ -46,6 +47,7 @@ class SessionColumns:
         """Take over what is shown, and which agents wrote it."""
         self._shown = shown
         self._agents = agents
+        self._has_compacted = any(each.tokens_before for each in shown)
 
     def draw(self, index: int, width: int) -> Content:
         """The row of a session."""
@@ -59,12 +61,13 @@ class SessionColumns:
             title = fit_cells(title_of(summary), width - 10)
             return Content.assemble((mark, "$ok"), title, (f" {age}", "$muted"))
         figures = "".join(
-            text.rjust(cells) for cells, text in zip(_figures(width), _facts(summary), strict=False)
+            text.rjust(cells)
+            for cells, text in zip(self._figures(width), _facts(summary), strict=False)
         )
         agent = self._agent_width(width)
         return Content.assemble(
             (mark, "$ok"),
-            fit_cells(title_of(summary), _title_width(width) - agent),
+            fit_cells(title_of(summary), self._title_width(width) - agent),
             " ",
             (fit_cells(_agent(summary), agent - 1) + " " if agent else "", "$muted"),
             (fit_cells(reveal(_name_of(summary.cwd)), _project_width(width)), "$muted"),
@@ -91,15 +94,25 @@ class SessionColumns:
             + 1
         )
 
+    def _title_width(self, width: int) -> int:
+        """What mark, project, size and age leave of a row."""
+        return width - 2 - 1 - _project_width(width) - sum(self._figures(width)) - 8
+
+    def _figures(self, width: int) -> list[int]:
+        """The cells of the figures that there is room for: size, span, and what was compacted."""
+        with_compaction = _WITH_COMPACTION if self._has_compacted else width + 1
+        columns = ((_WITH_SIZE, _SIZE), (_WITH_SPAN, _SPAN), (with_compaction, _COMPACTION))
+        return [cells for least, cells in columns if width >= least]
+
     def draw_heads(self, width: int) -> Content:
         """The names of the columns."""
         width -= 1
         if width < _NO_PROJECT:
             return Content("")
-        heads = zip(_figures(width), ("SIZE", "LASTED", "COMPACTED"), strict=False)
+        heads = zip(self._figures(width), ("SIZE", "LASTED", "COMPACTED"), strict=False)
         figures = "".join(name.rjust(cells) for cells, name in heads)
         agent = self._agent_width(width)
-        title, project = _title_width(width) - agent, _project_width(width)
+        title, project = self._title_width(width) - agent, _project_width(width)
         names = f"{'TITLE':<{title}} {'AGENT'[:agent]:<{agent}}{'PROJECT':<{project}}"
         return Content(f"  {names}{figures}    WHEN")
 
@@ -142,17 +155,6 @@ def _name_of(cwd: str) -> str:
 
 def _project_width(width: int) -> int:
     return max(12, min(24, width // 6))
-
-
-def _title_width(width: int) -> int:
-    """What mark, project, size and age leave of a row."""
-    return width - 2 - 1 - _project_width(width) - sum(_figures(width)) - 8
-
-
-def _figures(width: int) -> list[int]:
-    """The cells of the figures that there is room for: size, span, compaction."""
-    columns = ((_WITH_SIZE, _SIZE), (_WITH_SPAN, _SPAN), (_WITH_COMPACTION, _COMPACTION))
-    return [cells for least, cells in columns if width >= least]
 
 
 def _facts(summary: SessionSummary) -> tuple[str, str, str]:

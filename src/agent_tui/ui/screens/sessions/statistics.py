@@ -149,7 +149,7 @@ class StatisticsScreen(Panel[None]):
         days = _every_day(self._days)
         if not days:
             return Content("")
-        first = f"{days[0].name} to {days[-1].name}" if days else ""
+        first = " to ".join(dict.fromkeys((days[0].name, days[-1].name)))
         lines = [Content.styled(f"{'PER DAY':<{_LABEL}} {first}", "$faint")]
         for measure in _MEASURES:
             values = [measure.of(each) for each in days]

@@ -108,6 +108,7 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         self._groups = _group(self._archives) if self._is_folded else [[a] for a in self._archives]
         holding = (row for row, group in enumerate(self._groups) if _holds(group, number))
         self._rows.show_items(len(self._groups), item=next(holding, 0))
+        self.query_one("#beside").set_class(not self._groups, "-empty")
         self.refresh_bindings()
 
     def has_rows(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 _COLUMNS = "▁▂▃▄▅▆▇█"
+_WIDEST = 4
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -18,9 +19,15 @@ def draw_bar(share: float, width: int) -> str:
 
 
 def draw_columns(values: Sequence[float], width: int) -> str:
-    """A column for each value, at most ``width`` of them, the last values; none for a zero."""
+    """A column for each value, at most ``width`` of them, the last values; none for a zero.
+
+    Few values have wide columns with a gap between them.
+    """
     shown = values[-width:] if width > 0 else ()
     most = max(shown, default=0)
     if most <= 0:
         return " " * len(shown)
-    return "".join(_COLUMNS[min(7, int(value / most * 8))] if value > 0 else " " for value in shown)
+    cells = max(1, min(_WIDEST, (width + 1) // len(shown)))
+    marks = (_COLUMNS[min(7, int(value / most * 8))] if value > 0 else " " for value in shown)
+    gap = " " if cells > 1 else ""
+    return gap.join(mark * (cells - len(gap)) for mark in marks)
