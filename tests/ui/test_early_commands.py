@@ -67,6 +67,25 @@ async def test_one_that_is_no_longer_wanted_does_not_open(
         assert app.screen is app.chat_screen
 
 
+@pytest.mark.parametrize("typed", [["t", "enter", *"ide"], [*"tide"]], ids=["sent", "typed"])
+async def test_what_is_written_in_a_program_that_ends_while_it_starts_is_kept(
+    tmp_path: Path, slow_start: SlowStart, typed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k" * 20)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    app = AgentTui(Launch(tmp_path))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press(*typed)
+        app._leave_soon()
+        await until(pilot, lambda: app._exit)
+        slow_start.go.set()
+    app = AgentTui(Launch(tmp_path))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: app.chat.session is not None)
+        wanted = "t\n\nide" if "enter" in typed else "tide"
+        await until(pilot, lambda: app.chat.prompt_box.text == wanted)
+
+
 @pytest.mark.parametrize("name", [each.name for each in COMMANDS if each.name not in _LEAVES])
 async def test_no_command_fails_for_being_early(
     tmp_path: Path, slow_start: SlowStart, monkeypatch: pytest.MonkeyPatch, name: str

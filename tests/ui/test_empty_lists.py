@@ -207,6 +207,21 @@ async def test_the_context_explains_its_last_columns_where_they_are_shown(width:
         assert "by revert" not in app.text
 
 
+@pytest.mark.parametrize("turns", range(0, 30, 3))
+async def test_the_context_may_be_left_at_any_moment(turns: int) -> None:
+    screen = AttributionScreen(Gauge(900, 8_000, 6_000, estimated=False), nothing)
+    async with (app := Stage()).run_test(size=(100, 20)) as pilot:
+        app.push_screen(screen)
+        await until(pilot, lambda: screen.is_mounted)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        screen.action_leave()
+        await settle(pilot)
+        screen._explain_columns()  # as a resize that came right before would have it
+        await settle(pilot)
+        assert app.screen is not screen
+
+
 async def test_the_key_of_a_choice_is_spelt_as_in_the_hints() -> None:
     choices = [Choice("open", "Open", key="space"), Choice("copy", "Copy", key="y")]
     async with (app := Stage(screen=ChoiceScreen("Block", choices))).run_test(size=(60, 20)):

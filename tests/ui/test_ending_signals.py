@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,17 @@ def test_a_program_that_was_suspended_draws_itself_again(tmp_path: Path) -> None
         terminal.wait_for("tokens ·")
         terminal.write("hello")
         terminal.wait_for("\u276f hello")
+
+
+def test_one_ctrl_c_too_many_is_no_error(tmp_path: Path) -> None:
+    env = environment(tmp_path / "home")
+    with Terminal(["--demo"], env=env, cwd=tmp_path, columns=100, rows=30) as terminal:
+        terminal.wait_for("tokens ·")
+        terminal.process.delaybeforesend = None
+        deadline = time.monotonic() + 20
+        while terminal.process.isalive() and time.monotonic() < deadline:
+            with suppress(OSError):  # it has just ended
+                terminal.process.send("\x03")
+            terminal.pump(0.003)
+        assert terminal.wait_until_closed() == 0
+        assert "Traceback" not in terminal.output.after

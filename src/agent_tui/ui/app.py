@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import time
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 _SECOND_PRESS_SECONDS = 2.0
 _ENDING_SECONDS = 30.0
+_FORGIVEN_SECONDS = 2.0
+_INTERRUPTED = 130
 _JUST_SECONDS = 2.0
 _LINGER_SECONDS = 0.3
 _SWITCH_SECONDS = 0.0005
@@ -336,12 +339,28 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
         try:
             async with asyncio.timeout(_ENDING_SECONDS):
                 await self.chat_screen.end()
+                if session is None:
+                    await asyncio.to_thread(_keep_unsent, self.launch, self.chat.prompt_box.text)
                 if engine is not None:
                     await engine.aclose()
         except Exception as error:  # what was answered is on disk: no failure may prevent leaving
             trouble = f"agent-tui could not close properly: {_reason(error)}."
             code, farewell = 1, clean(f"{farewell}\n{trouble}".lstrip())
+        if not self.is_headless:
+            _forgive_ctrl_c()
         self.exit(code, return_code=code, message=farewell or None)
+
+
+def _forgive_ctrl_c() -> None:
+    """One Ctrl+C too many is meant for what has ended: no error, unless the end takes long."""
+    since = time.monotonic()
+
+    def heed(*_: object) -> None:
+        if time.monotonic() - since > _FORGIVEN_SECONDS:
+            os._exit(_INTERRUPTED)
+
+    with suppress(ValueError):  # only the main thread can handle signals
+        signal.signal(signal.SIGINT, heed)
 
 
 def _tell(screen: Screen[Any], message: str, *, is_error: bool) -> bool:
@@ -367,6 +386,12 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+def _keep_unsent(launch: Launch, text: str) -> None:
+    from agent_tui.runtime.starting.unsent import keep_unsent
+
+    keep_unsent(launch, text)
+
+
 def _assemble(launch: Launch) -> Engine:
     from agent_tui.runtime.engine import Engine
 
@@ -375,7 +400,10 @@ def _assemble(launch: Launch) -> Engine:
 
 def run_app(launch: Launch) -> int:
     """Run the full-screen program; returns the exit code."""
-    return AgentTui(launch).run() or 0
+    code = AgentTui(launch).run() or 0
+    with suppress(ValueError):  # as above: Python itself would end by a signal from here on
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code
 
 
 def _watch_servers(chat: Conversation, engine: Engine) -> None:

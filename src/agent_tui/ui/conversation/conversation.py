@@ -172,6 +172,7 @@ class Conversation:
     async def end(self) -> None:
         """Interrupt what runs, wait until the log is settled, and close the session."""
         await self.runner.interrupt()
+        self.prompts.return_early()
         await self.drafts.keep_now()
         if self._folds is not None:
             await self._folds.keep_now()

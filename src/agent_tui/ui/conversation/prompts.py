@@ -97,8 +97,7 @@ class Prompts:
         try:
             yield
         except BaseException:
-            if early := self._take_early():
-                self._put_before(early)
+            self.return_early()
             raise
         finally:
             self._why_held = ""
@@ -135,6 +134,10 @@ class Prompts:
     def refuse(self) -> None:
         """No session could be opened: from here on prompts stay in the box."""
         self._has_failed = True
+        self.return_early()
+
+    def return_early(self) -> None:
+        """What was sent and still waits for a session goes back into the box."""
         if early := self._take_early():
             self._put_before(early)
 

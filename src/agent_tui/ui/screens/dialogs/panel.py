@@ -121,8 +121,9 @@ class Panel(Remappable, DismissedOnce[Result], FittedScreen[Result], SparingScre
         return KeyHints()
 
     def show_heading(self, title: str, *notes: str) -> None:
-        """Say what the panel shows, and how much of it."""
-        self.query_one(Heading).show(title, *notes)
+        """Say what the panel shows, and how much of it; nothing where it is being closed."""
+        for heading in self.query(Heading):
+            heading.show(title, *notes)
 
     async def attempt(self, act: Awaitable[Answer]) -> Answer | None:
         """Do something with the engine; a failure is shown, and None returned."""
