@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 import time
@@ -19,6 +18,7 @@ from textual.binding import Binding
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
+from agent_tui.runtime.machine.interrupts import forgive_interrupts, ignore_interrupts
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen, read_first_styles
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 _SECOND_PRESS_SECONDS = 2.0
 _ENDING_SECONDS = 30.0
-_FORGIVEN_SECONDS = 2.0
-_INTERRUPTED = 130
 _JUST_SECONDS = 2.0
 _LINGER_SECONDS = 0.3
 _SWITCH_SECONDS = 0.0005
@@ -347,20 +345,8 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
             trouble = f"agent-tui could not close properly: {_reason(error)}."
             code, farewell = 1, clean(f"{farewell}\n{trouble}".lstrip())
         if not self.is_headless:
-            _forgive_ctrl_c()
+            forgive_interrupts()
         self.exit(code, return_code=code, message=farewell or None)
-
-
-def _forgive_ctrl_c() -> None:
-    """One Ctrl+C too many is meant for what has ended: no error, unless the end takes long."""
-    since = time.monotonic()
-
-    def heed(*_: object) -> None:
-        if time.monotonic() - since > _FORGIVEN_SECONDS:
-            os._exit(_INTERRUPTED)
-
-    with suppress(ValueError):  # only the main thread can handle signals
-        signal.signal(signal.SIGINT, heed)
 
 
 def _tell(screen: Screen[Any], message: str, *, is_error: bool) -> bool:
@@ -401,8 +387,7 @@ def _assemble(launch: Launch) -> Engine:
 def run_app(launch: Launch) -> int:
     """Run the full-screen program; returns the exit code."""
     code = AgentTui(launch).run() or 0
-    with suppress(ValueError):  # as above: Python itself would end by a signal from here on
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()
     return code
 
 
