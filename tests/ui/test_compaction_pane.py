@@ -552,10 +552,25 @@ async def test_the_summary_can_be_edited_by_hand() -> None:
         assert app.results
 
 
+async def test_escape_asks_once_before_it_drops_what_was_typed_in_the_editor() -> None:
+    async with (app := preview(Session())).run_test(size=(100, 30), notifications=True) as pilot:
+        await settle(pilot)
+        await pilot.press("e", "X", "escape")
+        await settle(pilot)
+        assert "Press Esc again to discard your changes." in app.text
+        await pilot.press("Y", "escape")
+        await settle(pilot)
+        assert app.screen.query_one(SummaryEditor).text.startswith("XY")
+        await pilot.press("escape")
+        await settle(pilot)
+        assert not app.screen.query(SummaryEditor)
+        assert app.results == []
+
+
 async def test_escape_leaves_the_editor_before_it_leaves_the_pane() -> None:
     async with (app := preview(Session())).run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        await pilot.press("e", "X", "escape")
+        await pilot.press("e", "escape")
         await settle(pilot)
         assert not app.screen.query(SummaryEditor)
         assert sides(app).has_focus

@@ -50,3 +50,9 @@ def test_the_longer_bar_is_the_bigger_context(
 def test_only_fates_that_occur_are_counted() -> None:
     text = draw_counts(view([(10, "kept"), (10, "summarised"), (5, "summarised")], 25, 12)).plain
     assert text == "● 1 kept  ◐ 2 summarised"
+
+
+def test_a_context_that_would_grow_is_said_to_be_larger() -> None:
+    grown = Balance(view([(10, "kept")], 100, 107)).draw(80, final=True).plain
+    assert grown.endswith("7% larger")
+    assert Balance(view([(10, "kept")], 100, 93)).draw(80, final=True).plain.endswith("7% saved")

@@ -33,6 +33,7 @@ from agent_tui.ui.widgets.panes.summary_editor import SummaryEditor
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 
 _FRAME_SECONDS = 1 / 15
+_DISCARDS = "Press {compaction-preview-leave:Esc} again to discard your changes."
 
 
 class Compacting(Protocol):
@@ -84,8 +85,7 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
         self._strategy = strategy
         self._pins: frozenset[str] = frozenset()
         self._first_pins = self._pins  # those that were pinned before
-        self._planned_pins = self._pins
-        self._drafted_pins = self._pins
+        self._planned_pins = self._drafted_pins = self._pins
         self._knows_pins = False
         self._draft: DraftSummary | None = None
         self._last: tuple[DraftSummary, str, str] | None = None
@@ -212,14 +212,15 @@ class CompactionPreviewScreen(CompactionPane[CompactionReport]):
             self.dismiss(report)
 
     def action_leave(self) -> None:
-        if self._field is not None:
+        if isinstance(self._field, SummaryEditor) and not self._field.may_close():
+            self.tell(name_keys_of_hint(self.app, _DISCARDS))
+        elif self._field is not None:
             self._close_field()
         elif self._is_applying:
             return
         elif not self._was_warned and self._has_changes:
             self._was_warned = True
-            template = "Press {compaction-preview-leave:Esc} again to discard your changes."
-            self.tell(name_keys_of_hint(self.app, template))
+            self.tell(name_keys_of_hint(self.app, _DISCARDS))
         else:
             self.workers.cancel_node(self)
             self.dismiss(None)

@@ -61,7 +61,9 @@ class Balance:
             final: whether the summary is complete; until then the second bar still grows.
         """
         report = self._report
-        saved = f"  {format_percent(report.saved_share)} saved" if final else "  …"
+        share = report.saved_share
+        size = f"{format_percent(abs(share))} {'larger' if share < 0 else 'saved'}"
+        saved = f"  {size}" if final else "  …"
         scale = max(report.tokens_before, report.tokens_after, 1)
         room = max(4, width - 32)
         return Content.assemble(
@@ -71,7 +73,7 @@ class Balance:
             ("\nAfter  ", "$muted"),
             _bar(self._after(), scale, room),
             f" {format_tokens(report.tokens_after, estimated=True)}",
-            (saved, "$ok" if report.saved_share > 0 else "$danger"),
+            (saved, "$ok" if share > 0 else "$danger"),
         )
 
     def _before(self) -> list[tuple[float, str]]:
