@@ -199,7 +199,10 @@ async def test_its_keys_are_told_and_it_still_waits_afterwards() -> None:
         await wait_out_the_guard(pilot)
         await pilot.press("f1")
         assert isinstance(app.screen, KeysScreen)
-        assert "Allow more or less" in app.text
+        assert "1, y       Allow once" in app.text
+        assert "3, n       Reject" in app.text
+        assert "Esc        Reject" in app.text
+        assert "Tab        Other scope" in app.text
         assert "Conversation up" in app.text
         await pilot.press("y", "escape")
         await hold(pilot)

@@ -67,6 +67,12 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
         if self.follows_terminal and self.theme != theme:
             self.theme = theme
 
+    def on_popup_keys_wanted(self) -> None:
+        """Say what every key does on the screen that is open."""
+        from agent_tui.ui.screens.dialogs.keys import KeysScreen
+
+        self.push_screen(KeysScreen(self.screen))
+
     def get_default_screen(self) -> ChatScreen:
         path = self.launch.path
         reading = path.name if path is not None else ""

@@ -83,7 +83,10 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
 
     CSS_PATH = [*SHEET_SHEETS, stylesheet("screens/approval.tcss")]
     AUTO_FOCUS = "Options"
-    BINDINGS = [Binding("tab,left,right", "narrow", "Allow more or less", show=False)]
+    BINDINGS = [
+        Binding("escape", "back", "", show=False),  # told with the answers
+        Binding("tab,left,right", "narrow", "Other scope", show=False),
+    ]
 
     def __init__(
         self,
@@ -235,6 +238,12 @@ class ApprovalScreen(Sheet[ApprovalAnswer], AnsweredByKeys[ApprovalAnswer]):
     def _rejecting(self) -> str:
         """What Esc does, in the words of the answer's row."""
         return "keep planning" if self._is_plan else "reject"
+
+    @property
+    def answer_keys(self) -> list[tuple[str, str]]:
+        """The digits and letters of the answers; Esc gives one of them too."""
+        reject = self._rejecting.capitalize()
+        return [*self._options.told_keys(), ("Esc", reject)]
 
     def _hold(self, index: int) -> None:
         self._options.hold(index)

@@ -90,6 +90,13 @@ class Options(Rows):
         rows = enumerate(self.answers)
         return {key: row for row, answer in rows for key in (str(row + 1), answer.letter)}
 
+    def told_keys(self) -> list[tuple[str, str]]:
+        """The keys of each answer that count now, and what it says."""
+        return [
+            (f"{row}, {answer.letter}" if self._shows_letters else f"{row}", self._label(answer))
+            for row, answer in enumerate(self.answers, 1)
+        ]
+
     def narrow(self) -> None:
         """Offer the next rule in place of this one."""
         if self._offers:

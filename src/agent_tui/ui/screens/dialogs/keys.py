@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from textual.actions import parse
 from textual.app import ComposeResult
@@ -47,6 +47,16 @@ _NAMED = {
 } | {f"f{number}": f"F{number}" for number in range(1, 13)}
 
 
+@runtime_checkable
+class AnsweredByLetters(Protocol):
+    """A question whose answers have keys that are no bindings, because they must be judged."""
+
+    @property
+    def answer_keys(self) -> Sequence[tuple[str, str]]:
+        """The keys that answer it, and what each answers."""
+        ...
+
+
 class KeysScreen(Popup[None]):
     """The keys of a screen and of what has the focus there."""
 
@@ -55,7 +65,8 @@ class KeysScreen(Popup[None]):
 
     def __init__(self, below: Screen[Any]) -> None:
         super().__init__()
-        keys = list(describe_keys(below))
+        answers = below.answer_keys if isinstance(below, AnsweredByLetters) else ()
+        keys = [*(Definition(*answer) for answer in answers), *describe_keys(below)]
         short = (len(key.meaning) for key in keys if len(key.meaning) <= _SHORT)
         widest = max(short, default=0)  # padded to a long one, every row would be two
         self._definitions = [replace(key, meaning=key.meaning.ljust(widest)) for key in keys]
@@ -65,6 +76,10 @@ class KeysScreen(Popup[None]):
             with VerticalScroll():
                 yield Definitions(self._definitions)
             yield Static(Content.styled(_OWN_KEYS, "$faint"), id="own-keys")
+
+    def action_show_keys(self) -> None:
+        """The same key closes them."""
+        self.action_leave()
 
     def fit(self) -> None:
         around = _LOW_FRAME_ROWS if self.has_class("-low") else _FRAME_ROWS

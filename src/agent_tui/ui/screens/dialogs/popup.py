@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar
 from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.screen import ModalScreen
 
 from agent_tui.core.text import clean, first_line
@@ -36,8 +37,14 @@ class Popup(Remappable, ModalScreen[Result], FittedScreen[Result], DismissedOnce
     """Opens over a screen, which stays readable; Esc closes it without a result."""
 
     CSS_PATH = [*POPUP_SHEETS]
-    BINDINGS = [Binding("escape", "leave", "Back", show=False)]
+    BINDINGS = [
+        Binding("escape", "leave", "Back", show=False),
+        Binding("f1", "show_keys", "These keys", show=False),
+    ]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]
+
+    class KeysWanted(Message):
+        """What every key of the screen does is asked for; the app shows it."""
 
     def frame(self, title: str, hints: Hints, *, id: str | None = None) -> Vertical:  # noqa: A002
         """The frame to compose into."""
@@ -67,6 +74,10 @@ class Popup(Remappable, ModalScreen[Result], FittedScreen[Result], DismissedOnce
             return label
         labels = [label_of(self.app, name, label) for name in names]
         return label if label in labels else next(filter(None, labels), "")
+
+    def action_show_keys(self) -> None:
+        """Say what every key does here."""
+        self.post_message(self.KeysWanted())
 
     def action_leave(self) -> None:
         self.dismiss(None)

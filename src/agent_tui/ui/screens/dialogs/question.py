@@ -7,6 +7,7 @@ from time import monotonic
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
@@ -59,6 +60,7 @@ class QuestionScreen(Sheet[str], AnsweredByKeys[str]):
 
     CSS_PATH = [*SHEET_SHEETS, stylesheet("screens/question.tcss")]
     AUTO_FOCUS = None
+    BINDINGS = [Binding("escape", "back", "Leave unanswered", show=False)]
 
     def __init__(
         self,
@@ -159,6 +161,11 @@ class QuestionScreen(Sheet[str], AnsweredByKeys[str]):
         ways = "Esc skip" if self._choices.count else "Tab answer · Esc skip"
         words = told_of_draft(self._prompt, ways, width)
         self.query_one("#question").border_subtitle = Content(words or self._hint)
+
+    @property
+    def answer_keys(self) -> list[tuple[str, str]]:
+        """The digits of the choices; the last one opens a line."""
+        return [(f"1-{self._choices.count}", "Answer")] if self._choices.count else []
 
     @property
     def _hint(self) -> str:

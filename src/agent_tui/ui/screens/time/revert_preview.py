@@ -29,8 +29,8 @@ class RevertPreviewScreen(Popup[bool]):
     BINDINGS = [
         Binding("y", "answer(True)", "Revert", show=False),
         Binding("n,escape", "answer(False)", "Cancel", show=False),
-        Binding("pageup", "scroll_leaving(-1)", "Scroll", show=False, priority=True),
-        Binding("pagedown", "scroll_leaving(1)", "Scroll", show=False, priority=True),
+        Binding("pageup", "scroll_leaving(-1)", "Page up", show=False, priority=True),
+        Binding("pagedown", "scroll_leaving(1)", "Page down", show=False, priority=True),
     ]
 
     def __init__(self, preview: RevertPreview) -> None:
