@@ -545,7 +545,8 @@ async def test_archives_tell_what_was_asked_and_reverted_in_a_big_log_too(
     await log.revert(3)
     await log.revert(2)
     await log.revert(1)
-    assert [each.prompt for each in log.archives()] == ["question 2", "question 2", "question 1"]
+    told = [(each.prompt, each.is_part) for each in log.archives()]
+    assert told == [("question 2", True), ("question 2", False), ("question 1", False)]
 
 
 async def test_archives_tell_which_other_holds_all_that_an_undo_left(log: SessionLog) -> None:

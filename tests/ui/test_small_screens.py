@@ -105,7 +105,8 @@ async def test_an_archive_says_in_words_what_it_holds() -> None:
     held = ArchiveSummary(3, "", "user", "", 10, 18, 11, checkpoint=8, prompt="Fix it", gone=4)
 
     async def load() -> Sequence[ArchiveSummary]:
-        none, every = replace(held, number=2, gone=0), replace(held, number=1, gone=18)
+        none = replace(held, number=2, gone=0, is_part=True)
+        every = replace(held, number=1, gone=18)
         return [held, none, every]
 
     async with (app := Stage(screen=ArchivesScreen(load, Followed()))).run_test(
@@ -118,7 +119,8 @@ async def test_an_archive_says_in_words_what_it_holds() -> None:
             "18 messages, none of them in the log now",
         )
         rows = app.text
-        assert rows.count("before “Fix it” was reverted") == 4
+        assert rows.count("before “Fix it” was reverted") == 3
+        assert rows.count("before part of “Fix it” was reverted") == 1
         assert "11 checkpoints" in rows
         assert [rows.count(each) for each in told] == [2, 1, 1], "the preview says it as well"
         await pilot.press("down")

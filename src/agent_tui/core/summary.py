@@ -54,7 +54,8 @@ class SessionSummary:
 class ArchiveSummary:
     """One rotated log: why and when it was rotated, and what is in it.
 
-    ``checkpoint``: where a revert went back to, and ``prompt`` what it removed first, in a line.
+    ``checkpoint``: where a revert went back to, and ``prompt`` what it removed first, in a line;
+    ``is_part``: that the prompt itself and the first of its answer were kept.
     ``of``: what an undo or a redo was of. ``within``: of what an undo or a redo left, the archive
     that holds every message of it; 0 where none does, or that is not known.
     ``gone``: how many of its messages the live log holds no more; None where that is not known.
@@ -70,6 +71,7 @@ class ArchiveSummary:
     checkpoints: int
     checkpoint: int | None = None
     prompt: str = ""
+    is_part: bool = False
     of: str = ""
     within: int = 0
     gone: int | None = None

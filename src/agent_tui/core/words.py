@@ -133,7 +133,8 @@ def describe_archive(archive: ArchiveSummary, sign: str = "checkpoint") -> str:
         return archive.trouble
     words = operation_words(archive.reason)
     if archive.prompt and words.undid:
-        return f"before “{archive.prompt}” was {words.undid}"
+        part = "part of " if archive.is_part else ""
+        return f"before {part}“{archive.prompt}” was {words.undid}"
     told = words.archived or archive.reason or "saved"
     if archive.of:
         told = f"{told} of a {archive.of}"

@@ -9,7 +9,7 @@ from functools import reduce
 from itertools import islice
 from operator import and_
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from agent_tui.core.dataclass import dataclass
 from agent_tui.core.errors import AgentTuiError, BadRecord
@@ -191,7 +191,7 @@ class _Contents:
     messages: int
     checkpoints: int
     acts: tuple[_Act, ...]
-    prompts: Mapping[int, str] = field(default_factory=dict)
+    prompts: Mapping[int, Asked] = field(default_factory=dict)
     said: frozenset[str] | None = None
     trouble: str = ""
     index: LogIndex | None = None
@@ -227,15 +227,16 @@ def list_archive_summaries(folder: Path) -> list[ArchiveSummary]:
 
 
 def told_by(
-    act: _Act | None, archive: ArchiveSummary, prompts: Mapping[int, str]
+    act: _Act | None, archive: ArchiveSummary, prompts: Mapping[int, Asked]
 ) -> ArchiveSummary:
     """An archive with what the operation that made it tells; ``prompts`` are its own."""
     at = (act.stamp.at or "") if act else ""
     if not isinstance(act, RevertRecord):
         return replace(archive, reason="compaction" if act else "", at=at)
     place = act.checkpoint
-    prompt = first_line(prompts.get(place, ""), 200) if place is not None else ""
-    return replace(archive, reason=act.reason, at=at, checkpoint=place, prompt=prompt, of=act.of)
+    asked = prompts.get(place, Asked("")) if place is not None else Asked("")
+    archive = replace(archive, prompt=first_line(asked.prompt, 200), is_part=asked.is_begun)
+    return replace(archive, reason=act.reason, at=at, checkpoint=place, of=act.of)
 
 
 def find_repeated(
@@ -300,17 +301,24 @@ def ids_of_messages(state: SessionState) -> frozenset[str] | None:
     return None if None in ids else frozenset(uuid for uuid in ids if uuid is not None)
 
 
-def prompts_by_checkpoint(records: Iterable[Record]) -> dict[int, str]:
+class Asked(NamedTuple):
+    """The prompt at a checkpoint, and whether that is inside its turn, not before it."""
+
+    prompt: str
+    is_begun: bool = False
+
+
+def prompts_by_checkpoint(records: Iterable[Record]) -> dict[int, Asked]:
     """The prompt that follows each checkpoint; inside a turn, the turn's own."""
-    prompts: dict[int, str] = {}
+    prompts: dict[int, Asked] = {}
     waiting: list[int] = []
     last = ""
     for record in records:
         if isinstance(record, Checkpoint):
-            prompts[record.id] = last
+            prompts[record.id] = Asked(last, is_begun=True)
             waiting.append(record.id)
         elif text := _prompt(record):
-            prompts |= dict.fromkeys(waiting, text)
+            prompts |= dict.fromkeys(waiting, Asked(text))
             last = text
             waiting.clear()
         elif isinstance(record, AssistantMessage):
@@ -346,7 +354,7 @@ def _look_into(path: Path) -> _Contents:
     return _Contents(index.size, messages, index.count("_checkpoint"), acts, index=index)
 
 
-def _prompt_of_big(act: _Act | None, content: _Contents) -> Mapping[int, str]:
+def _prompt_of_big(act: _Act | None, content: _Contents) -> Mapping[int, Asked]:
     """The prompt that a revert of a big log removed, found from its end; nothing far before it."""
     index, wanted = content.index, act.checkpoint if isinstance(act, RevertRecord) else None
     if index is None or wanted is None:
@@ -355,7 +363,10 @@ def _prompt_of_big(act: _Act | None, content: _Contents) -> Mapping[int, str]:
         found = _records_of_lines(index, line, line + 1)
         if found and isinstance(found[0], Checkpoint) and found[0].id == wanted:
             follows = prompts_by_checkpoint(_records_of_lines(index, line, line + _TO_PROMPT))
-            return {wanted: follows[wanted] or _prompt_above(index, line)}
+            asked = follows[wanted]
+            if not asked.prompt:
+                asked = Asked(_prompt_above(index, line), is_begun=True)
+            return {wanted: asked}
     return {}
 
 

@@ -45,6 +45,11 @@ ONE_PAGE = "-page"
 _BREATH_SECONDS = 0.001
 
 
+def tell_order(count: int) -> str:
+    """How many rows a list has, and in which order: what the heading of a list of the past says."""
+    return f"{count:,}, newest first" if count > 1 else f"{count:,}" if count else ""
+
+
 class Panel(Remappable, DismissedOnce[Result], FittedScreen[Result], SparingScreen[Result]):
     """A full screen over the conversation; Esc leaves it without a result."""
 

@@ -19,7 +19,7 @@ from agent_tui.core.text import clean, reveal
 from agent_tui.core.words import describe_archive, describe_contents
 from agent_tui.resources import stylesheet
 from agent_tui.ui.screens.dialogs.confirm import ConfirmScreen
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel, tell_order
 from agent_tui.ui.widgets.cells import fit_cells
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.lists.tall_rows import TallRows
@@ -100,8 +100,9 @@ class ArchivesScreen(Panel[Literal["changed"]]):
         )
         self._show_groups()
         size = format_size(sum(archive.size_bytes for archive in self._archives))
-        count = f"{len(self._archives)}, newest first" if self._archives else ""
-        self.show_heading("Archives", count, size if count else "")
+        self.show_heading(
+            "Archives", tell_order(len(self._archives)), size if self._archives else ""
+        )
 
     def _show_groups(self, number: int = 0) -> None:
         """Fold what undos and redos left or show each of it, the cursor on an archive."""

@@ -17,7 +17,7 @@ from agent_tui.core.summary import ArchiveSummary, CheckpointSummary
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet
 from agent_tui.ui.commands.table import name_keys_of_hint
-from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel
+from agent_tui.ui.screens.dialogs.panel import PANEL_SHEETS, WITH_PREVIEW, Panel, tell_order
 from agent_tui.ui.widgets.lists.fitted import Fitted
 from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.panes.preview import PastPreview, ReadExchanges
@@ -76,8 +76,7 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
         yield self.key_hints()
 
     def on_mount(self) -> None:
-        count = f"{len(self._checkpoints):,}, newest first" if self._checkpoints else ""
-        self.show_heading("Checkpoints", count)
+        self.show_heading("Checkpoints", tell_order(len(self._checkpoints)))
         self._rows.show_rows(len(self._checkpoints), cursor=self._first_prompt())
 
     def _first_prompt(self) -> int:
