@@ -23,6 +23,7 @@ from agent_tui.ui.screens.dialogs.typed_answers import (
     Sent,
     Typed,
     TypedAnswers,
+    told_of_draft,
 )
 from tests.ui.stage import Note
 
@@ -186,3 +187,22 @@ def test_pasted_text_is_no_answer() -> None:
     assert person.judge.take_paste("y", 101.0) == Typed("y")
     person.wait_until(110.0)
     assert person.answers == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("short", "short"),
+        ("the next thing while it waits for me", "…ext thing while it waits for me"),
+    ],
+)
+def test_a_long_draft_is_told_by_its_end_and_said_to_be_cut(text: str, told: str) -> None:
+    words = told_of_draft(Note(text), "digits answer", 120)
+    assert words.startswith(f"In the prompt: {told} · ")
+
+
+def test_the_key_that_tells_the_keys_need_not_wait() -> None:
+    guard = AnswerGuard(GUARD_SECONDS)
+    guard.show(100.0)
+    judge = TypedAnswers(guard, KEYS, HOLDS, lambda: False)
+    assert judge.take("f1", None, 100.01, 100.01) == Counts()

@@ -122,7 +122,9 @@ def told_of_draft(draft: Draft, ways: str, width: int) -> str:
     rest = f" · Enter send · Backspace remove · {ways}"
     text = first_line(reveal(draft.text[-400:].replace("\n", " ")), 400)
     room = min(_DRAFT_CELLS, max(_LEAST_CELLS, width - _EDGES - len(_TYPED_TO) - len(rest)))
-    end = set_cell_size(text[::-1], min(cell_len(text), room))[::-1]
+    end = text
+    if cell_len(text) > room:
+        end = f"…{set_cell_size(text[::-1], room - 1)[::-1]}"
     return f"{_TYPED_TO}{end}{rest}" if text else ""
 
 
