@@ -15,7 +15,9 @@ from agent_tui.core.errors import StorageError
 from agent_tui.core.events import Question
 from agent_tui.core.messages import ToolCall
 from agent_tui.core.records import AssistantMessage, Checkpoint, UserMessage
+from agent_tui.core.shell import shell_text
 from agent_tui.core.summary import ArchiveSummary, CheckpointSummary, RevertPreview
+from agent_tui.core.summary_format import write_summary
 from agent_tui.core.usage import Gauge, Share
 from agent_tui.history.records.checkpoints import preview_revert
 from agent_tui.ui.commands.table import COMMANDS
@@ -281,6 +283,22 @@ async def test_what_leaves_is_cut_once_where_the_box_ends(width: int) -> None:
             (row,) = [line for line in app.text.splitlines() if who in line]
             assert row.count("…") == 1
             assert row.partition("…")[2].strip(" ▁▔▕▏│┃") == ""
+
+
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [
+        (
+            UserMessage(write_summary("## Current focus\n- the tide"), "compaction"),
+            "summary of what came before: Current focus",
+        ),
+        (UserMessage(shell_text("ls -l | wc", "3"), "shell"), "you: ! ls -l | wc"),
+        (UserMessage("<system>is</system> a tag", "human"), "you: <system>is</system> a tag"),
+    ],
+)
+def test_what_leaves_is_told_as_the_conversation_shows_it(left: UserMessage, told: str) -> None:
+    (line,) = preview_revert([Checkpoint(0), left], 0, lambda _message: 1).lines
+    assert line == told
 
 
 def test_what_leaves_is_told_without_the_marks_of_markdown() -> None:

@@ -7,6 +7,8 @@ from agent_tui.core.text import format_count, late_pattern
 
 _LEFT_OUT = late_pattern(r"(?<=\n)\[… (\d[\d,]{0,19}) lines? \([\d,]+ bytes\) not shown")
 
+_BEGINS = "I ran this command: "
+
 SHELL: Origin = "shell"
 """The origin of a message that tells of such a command."""
 SHELL_INTERRUPTED = "[interrupted]"
@@ -16,6 +18,11 @@ SHELL_INTERRUPTED = "[interrupted]"
 def shell_text(command: str, output: str) -> str:
     """What the model is told of a command and what it printed."""
     return f"{_head(command)}{output.rstrip()}"
+
+
+def shell_command(text: str) -> str:
+    """The command, given what the model was told."""
+    return text.removeprefix(_BEGINS).partition("\n\n")[0]
 
 
 def shell_output(command: str, text: str) -> str:
@@ -51,4 +58,4 @@ def find_left_out(output: str) -> tuple[int, int]:
 
 
 def _head(command: str) -> str:
-    return f"I ran this command: {command}\n\n"
+    return f"{_BEGINS}{command}\n\n"

@@ -22,7 +22,9 @@ from agent_tui.core.records import (
     is_message,
     is_prompt,
 )
+from agent_tui.core.shell import shell_command
 from agent_tui.core.summary import CheckpointSummary, RevertPreview
+from agent_tui.core.summary_format import opens_summary, read_summary
 from agent_tui.core.text import first_line, without_marks
 
 _LONGEST_LINE = 400
@@ -117,8 +119,14 @@ def prompt_removed(before: Sequence[Record], after: Sequence[Record]) -> str:
 
 def _line(message: Message) -> str:
     """Who speaks, which tools are called, what is said: cut where the screen ends, not here."""
-    said = first_line(text_of(message.content), _LONGEST_LINE)
+    text = text_of(message.content)
+    said = first_line(text, _LONGEST_LINE)
     match message:
+        case UserMessage(origin="shell"):
+            return f"you: ! {first_line(shell_command(text), _LONGEST_LINE)}"
+        case UserMessage(origin=None | "import" | "compaction") if opens_summary(text):
+            summary = without_marks(first_line(read_summary(message.content).summary, 400))
+            return f"summary of what came before: {summary.lstrip('# ')}"
         case UserMessage():
             return f"you: {said}"
         case AssistantMessage():
