@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from agent_tui.core.events import TurnEnd
+from agent_tui.core.events import StepRetried, TurnEnd
 from agent_tui.core.modes import MODE_HELP
 from agent_tui.ui.conversation.turn_listener import TurnListener, invite_to_retry
 
@@ -61,3 +61,9 @@ def test_a_long_summary_leaves_room_for_the_clock_and_the_mode() -> None:
 
 def test_what_a_mode_allows_is_said_whole_on_a_narrow_screen() -> None:
     assert max(map(len, MODE_HELP.values())) <= _TITLE_CELLS
+
+
+def test_the_agent_is_not_said_to_think_while_a_request_waits_to_be_repeated() -> None:
+    chat = Mock()
+    TurnListener(chat).step_retried(StepRetried(1, 8.0, "the server asks to slow down (429)"))
+    assert chat.status.work == "retrying"

@@ -65,6 +65,7 @@ class TurnListener:
         self._chat.status.work = work
 
     def step_retried(self, event: StepRetried) -> None:
+        self._chat.status.work = "retrying"
         self._chat.status.show_retry(event.attempt, event.wait_seconds, event.reason)
 
     def turn_finished(self, end: TurnEnd, steps: int) -> None:
