@@ -400,6 +400,17 @@ async def test_a_command_typed_while_the_agent_works_stays_in_the_prompt(
         assert here.prompts == ["one thing"]
 
 
+async def test_who_quits_twice_is_told_of_the_session_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Textual takes every farewell but the first for an error, and says that there were some."""
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        await asyncio.gather(here.app.action_quit(), here.app.action_quit())
+        await here.app.action_quit()
+        assert len(here.app._exit_renderables) == 1
+
+
 async def test_a_fault_of_our_own_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with desk(tmp_path, monkeypatch) as here:
 

@@ -95,7 +95,6 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
 
     def _leave_soon(self) -> None:
         if not self._is_leaving:
-            self._is_leaving = True
             self.run_worker(self.leave(), group="leaving", exit_on_error=False)
 
     async def _start_engine(self) -> None:
@@ -334,7 +333,13 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
         await self.leave()
 
     async def leave(self) -> None:
-        """Interrupt what runs, let the log settle, and exit, whatever goes wrong meanwhile."""
+        """Interrupt what runs, let the log settle, and exit, whatever goes wrong meanwhile.
+
+        Asked for again meanwhile it does nothing: two farewells would look like two errors.
+        """
+        if self._is_leaving:
+            return
+        self._is_leaving = True
         session, engine = self.chat.session, self.chat.engine
         code, farewell = 0, ""
         if session is not None and session.is_saved and not session.view.is_empty:
@@ -347,6 +352,9 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
                     await asyncio.to_thread(_keep_unsent, self.launch, self.chat.prompt_box.text)
                 if engine is not None:
                     await engine.aclose()
+        except asyncio.CancelledError:
+            self._is_leaving = False  # it can be asked for again
+            raise
         except Exception as error:  # what was answered is on disk: no failure may prevent leaving
             trouble = f"agent-tui could not close properly: {_reason(error)}."
             code, farewell = 1, clean(f"{farewell}\n{trouble}".lstrip())
