@@ -193,7 +193,7 @@ def test_pasted_text_is_no_answer() -> None:
     ("text", "told"),
     [
         ("short", "short"),
-        ("the next thing while it waits for me", "…ext thing while it waits for me"),
+        ("the next thing while it waits for me", "…t thing while it waits for me"),
     ],
 )
 def test_a_long_draft_is_told_by_its_end_and_said_to_be_cut(text: str, told: str) -> None:
