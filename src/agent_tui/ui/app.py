@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from agent_tui.runtime.engine import Engine
+    from agent_tui.runtime.live_session import LiveSession
     from agent_tui.runtime.starting.launch import Launch
     from agent_tui.ui.conversation.conversation import Conversation
     from agent_tui.ui.terminal_replies import BackgroundTold
@@ -341,10 +342,7 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
             return
         self._is_leaving = True
         session, engine = self.chat.session, self.chat.engine
-        code, farewell = 0, ""
-        if session is not None and session.is_saved and not session.view.is_empty:
-            demo = "--demo " * self.launch.is_tour
-            farewell = f"Session saved. Continue with: agent-tui {demo}-r {session.session_id}"
+        code, farewell = 0, _farewell(session, self.launch)
         try:
             async with asyncio.timeout(_ENDING_SECONDS):
                 await self.chat_screen.end()
@@ -378,6 +376,14 @@ def _tell(screen: Screen[Any], message: str, *, is_error: bool) -> bool:
         case _:
             return False
     return True
+
+
+def _farewell(session: LiveSession | None, launch: Launch) -> str:
+    """How to continue what was said; nothing where nothing was."""
+    if session is None or not session.is_saved or session.view.is_empty:
+        return ""
+    demo = "--demo " * launch.is_tour
+    return f"Session saved. Continue with: agent-tui {demo}-r {session.session_id}"
 
 
 def _reason(error: Exception) -> str:
