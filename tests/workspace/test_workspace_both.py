@@ -188,8 +188,8 @@ async def test_one_undo_and_one_redo_move_both(tmp_path: Path) -> None:
         archives = sorted(await stage.session.view.archives(), key=lambda each: each.number)
         assert [describe_archive(each) for each in archives[:3]] == [
             "before “Break things” was reverted",
-            "before an undo of a revert",
-            "before a redo of a revert",
+            "before a revert was undone",
+            "before a revert was redone",
         ]
     async with torn.stage() as stage:
         await torn.act(stage, "undo")

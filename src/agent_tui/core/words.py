@@ -82,7 +82,8 @@ class OperationWords:
         name: the thing, as in "Undid the revert".
         done: what happened to the context, as in a row of the tree.
         archived: what the log is from before, as in the list of archives.
-        undid: what it did to a prompt: “Fix the bug” was … ; empty where none is named.
+        undid: what became of a prompt, or of another operation: “Fix the bug” was … ; empty where
+            the archives name neither.
     """
 
     name: str
@@ -99,8 +100,8 @@ _OPERATIONS = {
         "before a revert by the agent (D-Mail)",
         "reverted by the agent (D-Mail)",
     ),
-    "undo": OperationWords("undo", "undone", "before an undo"),
-    "redo": OperationWords("redo", "redone", "before a redo"),
+    "undo": OperationWords("undo", "undone", "before an undo", "undone"),
+    "redo": OperationWords("redo", "redone", "before a redo", "redone"),
     "restore": OperationWords("restore", "archive restored", "before another archive was restored"),
     "clear": OperationWords("clear", "context cleared", "before the context was cleared"),
     "compaction": OperationWords("compaction", "compacted", "before a compaction"),
@@ -132,12 +133,12 @@ def describe_archive(archive: ArchiveSummary, sign: str = "checkpoint") -> str:
     if archive.trouble:
         return archive.trouble
     words = operation_words(archive.reason)
-    if archive.prompt and words.undid:
+    if archive.prompt and words.undid and not archive.of:
         part = "part of " if archive.is_part else ""
         return f"before {part}“{archive.prompt}” was {words.undid}"
     told = words.archived or archive.reason or "saved"
     if archive.of:
-        told = f"{told} of a {archive.of}"
+        told = f"before a {archive.of} was {words.undid}" if words.undid else told
     if archive.checkpoint is not None:
         told = f"{told} to {sign} {archive.checkpoint}"
     return f"{told}: {archive.prompt}" if archive.prompt else told
