@@ -406,10 +406,11 @@ async def test_what_a_click_does_is_told_whole_however_narrow(columns: int, note
 async def test_the_row_of_a_branch_leads_to_the_one_that_was_left(size: tuple[int, int]) -> None:
     records: list[Record] = [UserMessage("a"), HeadRecord("u", source="left"), UserMessage("b")]
     records += [HeadRecord("v", "undo", "w"), HeadRecord("w", "redo", "v")]
+    records.append(HeadRecord("x", "retry", "y"))
     app = TimelineStage(records)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        for words in ("switched branch", "branch undone", "branch redone"):
+        for words in ("switched branch", "branch undone", "branch redone", "retried"):
             assert f"↳ {words} ─" in app.text
         await pilot.press("home", "j")
         await pilot.pause()

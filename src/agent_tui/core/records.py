@@ -187,8 +187,8 @@ class HeadRecord:
     """The leaf moved inside the file: the next record hangs off ``to``.
 
     ``reason`` is empty for a person's own move, ``undo`` or ``redo`` for one that takes a move
-    back, and ``restore`` for the second half of a branch from an archive. ``source`` is the record
-    that was the last one until then.
+    back, ``retry`` for one that drops an answer that failed, and ``restore`` for the second half of
+    a branch from an archive. ``source`` is the record that was the last one until then.
     """
 
     to: str

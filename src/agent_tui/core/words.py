@@ -107,7 +107,7 @@ _OPERATIONS = {
     "compaction": OperationWords("compaction", "compacted", "before a compaction"),
 }
 _UNKNOWN = OperationWords("revert", "", "")
-_SWITCHES = {"undo": "branch undone", "redo": "branch redone"}
+_SWITCHES = {"undo": "branch undone", "redo": "branch redone", "retry": "retried"}
 
 
 def operation_words(reason: str) -> OperationWords:
