@@ -44,6 +44,11 @@ async def test_the_frame_says_that_keys_are_commands() -> None:
         await pilot.pause()
         frame = app.prompt.parent
         assert isinstance(frame, Widget)
+        assert "Enter send" in str(frame.border_subtitle)
+        assert "NORMAL" in str(frame.border_subtitle)
+        app.prompt_box.frame.running = True
+        await pilot.pause()
+        assert "Enter steer" in str(frame.border_subtitle)
         assert "NORMAL" in str(frame.border_subtitle)
 
 

@@ -29,7 +29,7 @@ _EDGES = 8
 
 
 _State: TypeAlias = Literal[
-    "read-only", "searching", "commanding", "shell", "waiting", "running", "idle"
+    "read-only", "searching", "commanding", "steering", "shell", "waiting", "running", "idle"
 ]
 
 _LIST_HINTS: dict[Kind, tuple[str, ...]] = {
@@ -48,6 +48,7 @@ _HINTS: dict[_State, tuple[str, ...]] = {
     "read-only": ("Tab into the conversation · {help} help", "{help} help"),
     "searching": ("No earlier prompt matches · Esc back", "No match · Esc back"),
     "commanding": ("NORMAL · i insert · Enter send", "NORMAL · i insert"),
+    "steering": ("NORMAL · i insert · Enter steer · {interrupt} interrupt", "NORMAL · i insert"),
     "shell": ("Enter run in the shell", "Enter run"),
     "waiting": (
         "Enter send after the command · {prompt-new-line:Ctrl+J} new line · {interrupt} stop it",
@@ -204,7 +205,7 @@ class PromptFrame(Horizontal):
         if self.searching:
             return "searching"
         if self._prompt.is_commanding:
-            return "commanding"
+            return "steering" if self.running else "commanding"
         if self.shell:
             return "shell"
         if self.waits:
