@@ -70,9 +70,7 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
 
     def on_popup_keys_wanted(self) -> None:
         """Say what every key does on the screen that is open."""
-        from agent_tui.ui.screens.dialogs.keys import KeysScreen
-
-        self.push_screen(KeysScreen(self.screen))
+        self.chat_screen.run_command("keys")
 
     def get_default_screen(self) -> ChatScreen:
         path = self.launch.path
@@ -280,9 +278,7 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
     @property
     def on_its_way(self) -> object | None:
         """The flow that is about to open a screen over the conversation."""
-        worker = self.chat.opening
-        is_open = worker is None or worker.is_finished or self.screen is not self.chat_screen
-        return None if is_open else worker
+        return self.chat.on_its_way if self.screen is self.chat_screen else None
 
     async def action_copy_or_quit(self) -> None:
         """Copy the selection, clear the prompt or interrupt the agent; otherwise twice quits."""

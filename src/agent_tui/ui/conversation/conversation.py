@@ -84,6 +84,11 @@ class Conversation:
         return self._requests
 
     @property
+    def on_its_way(self) -> Worker[None] | None:
+        """The flow that has opened a screen or is about to; None once it has ended."""
+        return None if self.opening is None or self.opening.is_finished else self.opening
+
+    @property
     def folds(self) -> FoldKeeper:
         """What is opened and folded, kept for another time."""
         if self._folds is None:

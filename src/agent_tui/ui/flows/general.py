@@ -40,10 +40,10 @@ async def suspend(chat: Conversation, _argument: str) -> None:
 
 
 async def show_keys(chat: Conversation, _argument: str) -> None:
-    """List every key of the conversation."""
+    """List every key of the screen that is open."""
     from agent_tui.ui.screens.dialogs.keys import KeysScreen
 
-    await chat.app.push_screen_wait(KeysScreen(chat.screen))
+    await chat.app.push_screen_wait(KeysScreen(chat.app.screen))
 
 
 async def show_debug(chat: Conversation, _argument: str) -> None:
