@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from textual import work
 from textual.app import App, ComposeResult
+from textual.css.query import NoMatches
 from textual.widgets import Static
 from textual.worker import WorkerError
 
@@ -81,6 +82,23 @@ async def test_what_a_closed_screen_still_reads_does_not_end_the_program() -> No
             await reading.wait()
         await pilot.pause()
         assert app.is_running
+
+
+async def test_what_a_closed_screen_still_starts_ends_no_program() -> None:
+    app = App[None]()
+    async with app.run_test() as pilot:
+        screen = _Needy()
+        screen.may_compose.set()
+        await app.push_screen(screen)
+        screen.dismiss(1)
+
+        async def look() -> None:
+            screen.query_one("#gone")
+
+        worker = screen.run_worker(look())
+        await pilot.pause()
+        assert isinstance(worker.error, NoMatches)
+        assert not app._exit
 
 
 @pytest.mark.parametrize("kind", [Panel, Popup, Sheet])

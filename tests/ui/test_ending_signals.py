@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.terminal import Terminal, environment
+from tests.terminal_output import SCREEN_MODE, TerminalOutput
 
 pytestmark = pytest.mark.slow
 
@@ -103,3 +104,17 @@ def test_one_ctrl_c_too_many_is_no_error(tmp_path: Path) -> None:
             terminal.pump(0.003)
         assert terminal.wait_until_closed() == 0
         assert "Traceback" not in terminal.output.after
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_first_frame_gives_the_terminal_back(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    env = environment(tmp_path / "home")
+    with Terminal(["--demo"], env=env, cwd=tmp_path, columns=100, rows=30) as terminal:
+        deadline = time.monotonic() + 20
+        while SCREEN_MODE not in terminal.output.modes and time.monotonic() < deadline:
+            terminal.pump(0.001)
+        os.kill(terminal.process.pid, number)
+        assert terminal.wait_until_closed() == 0
+        assert terminal.output.modes == TerminalOutput().modes

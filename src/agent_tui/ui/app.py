@@ -18,7 +18,7 @@ from textual.binding import Binding
 from agent_tui.core.errors import AgentTuiError
 from agent_tui.core.text import clean
 from agent_tui.resources import stylesheet, stylesheets
-from agent_tui.runtime.machine.interrupts import forgive_interrupts, ignore_interrupts
+from agent_tui.runtime.machine.terminal import forgive_interrupts, ignore_interrupts
 from agent_tui.ui.chat import CHAT_SHEETS, ChatScreen, read_first_styles
 from agent_tui.ui.conversation.second_press import SecondPress
 from agent_tui.ui.garbage import TICK_SECONDS, IdleCollection, collect_in_bites
@@ -27,6 +27,8 @@ from agent_tui.ui.terminal_driver import TerminalApp
 from agent_tui.ui.themes.themed import ThemedApp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
 
@@ -58,7 +60,7 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
         sys.setswitchinterval(_SWITCH_SECONDS)
         self.launch = launch
         self._second_ctrl_c = SecondPress(_SECOND_PRESS_SECONDS)
-        self._is_leaving = False
+        self._is_leaving = self._is_ready = False
         self._asked_for_trust = False
         self._told = "", 0.0
 
@@ -78,22 +80,24 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
         screen = ChatScreen(demo=self.launch.demo, is_new=self.launch.is_new, reading=reading)
         return read_first_styles(screen.fit(self.size), self)
 
+    def on_load(self) -> None:
+        """The terminal is about to be taken over: from here on a signal has to give it back."""
+        _heed_signals(self._leave_soon)
+
     def on_ready(self) -> None:
         """The first frame is out: load what is heavy, and only then let garbage be collected."""
+        self._is_ready = True
+        if self._is_leaving:
+            self.exit()
+            return
         self.set_interval(TICK_SECONDS, IdleCollection().tick)
-        self._heed_signals()
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
         self.run_worker(self._start_engine(), group="engine", exit_on_error=False)
 
-    def _heed_signals(self) -> None:
-        """Leave on a signal as by command: children are stopped, the terminal is restored."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            with suppress(ValueError, RuntimeError):  # only the main thread can handle signals
-                loop.add_signal_handler(number, self._leave_soon)
-
     def _leave_soon(self) -> None:
-        if not self._is_leaving:
+        if not self._is_ready:
+            self._is_leaving = True  # there is no screen yet
+        elif not self._is_leaving:
             self.run_worker(self.leave(), group="leaving", exit_on_error=False)
 
     async def _start_engine(self) -> None:
@@ -386,6 +390,14 @@ def _reason(error: Exception) -> str:
     if isinstance(error, TimeoutError) and not str(error):
         return f"something did not stop within {_ENDING_SECONDS:g} seconds"
     return f"{type(error).__name__}: {error}"
+
+
+def _heed_signals(leave: Callable[[], None]) -> None:
+    """Leave on a signal as by command: children are stopped, the terminal is restored."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        with suppress(ValueError, RuntimeError):  # only the main thread can handle signals
+            loop.add_signal_handler(number, leave)
 
 
 def _keep_unsent(launch: Launch, text: str) -> None:

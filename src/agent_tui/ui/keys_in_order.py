@@ -8,8 +8,9 @@ one before it has passed everything that may act on it.
 Most terminals send a key with Alt as Esc and the key's character. Where Esc leads to commands of
 one letter, that may be Esc and a letter, typed faster than they were read.
 
-Textual handles what waits for the app without a pause. A wheel that spins or a mouse that is
-dragged faster than it is drawn would hold up everything, so others get their turn in between.
+Textual handles what waits for the app without a pause. A wheel that spins, a mouse that is dragged
+faster than it is drawn or a window that is switched to and fro would hold up everything, so others
+get their turn in between.
 
 A key that opens a screen is done before the screen is there. What is typed behind it was meant for
 that screen, so it waits for a moment; Esc and Ctrl+C do not, which stop what is on its way.
@@ -75,7 +76,7 @@ class KeysInOrder(App[Result]):
         return None
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.MouseEvent):
+        if isinstance(event, events.MouseEvent | events.AppFocus | events.AppBlur):
             await self._take_turns()
         if isinstance(event, events.Key | events.Paste) and not self._screen_stack:
             return  # typed while the program ends: nothing is left to receive it

@@ -1,4 +1,7 @@
-"""The terminal: what the environment says of it, what is typed there, and the file to draw on."""
+"""The terminal: what the environment says of it, what is typed there, and the file to draw on.
+
+And what Ctrl+C does there once the screen is gone, until the process has ended.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,19 @@ import codecs
 import fcntl
 import os
 import selectors
+import signal
 import sys
 import termios
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import IO
 
 _LIGHT = {"7", "9", "10", "11", "12", "13", "14", "15"}
 _READ_BYTES = 4_096
 _STDOUT, _STDERR = 1, 2
+_FORGIVEN_SECONDS = 2.0
+_INTERRUPTED = 130
 
 
 def is_dark_terminal(environment: Mapping[str, str] = os.environ) -> bool:
@@ -112,3 +120,21 @@ def open_terminal() -> IO[str]:
     assert stderr is not None
     terminal = _STDERR if os.isatty(_STDERR) else _STDOUT
     return os.fdopen(os.dup(terminal), "w", encoding=stderr.encoding, errors=stderr.errors)
+
+
+def forgive_interrupts() -> None:
+    """One Ctrl+C too many is meant for what has ended: no error, unless the end takes long."""
+    since = time.monotonic()
+
+    def heed(*_: object) -> None:
+        if time.monotonic() - since > _FORGIVEN_SECONDS:
+            os._exit(_INTERRUPTED)
+
+    with suppress(ValueError):  # only the main thread can handle signals
+        signal.signal(signal.SIGINT, heed)
+
+
+def ignore_interrupts() -> None:
+    """For the last moments, in which Python calls no handler and would end by the signal."""
+    with suppress(ValueError):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

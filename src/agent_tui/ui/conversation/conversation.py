@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from agent_tui.core.words import describe_wide_folder
 from agent_tui.ui.conversation.drafts import DraftKeeper
 from agent_tui.ui.conversation.facts import SessionFacts
 from agent_tui.ui.conversation.holder import SessionHolder
@@ -131,6 +130,8 @@ class Conversation:
         engine = self.engine
         asked = ""
         if asks_folder and engine is not None:
+            from agent_tui.core.words import describe_wide_folder  # not for the first frame
+
             asked = describe_wide_folder(session.wide_folder, engine.workspace)
         for notice in session.notices:
             if notice != asked:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from textual.await_complete import AwaitComplete
 from textual.screen import Screen
+from textual.worker import Worker
 
 Result = TypeVar("Result")
 
@@ -39,6 +40,12 @@ class DismissedOnce(Screen[Result]):
             if worker.node is self:  # it may look for a widget that is gone, and nobody misses it
                 worker.exit_on_error = False
         return super().dismiss(result)
+
+    def run_worker(self, *work: Any, **options: Any) -> Worker[Any]:
+        worker = super().run_worker(*work, **options)
+        if self.is_left:  # one that ran at the end has started another
+            worker.exit_on_error = False
+        return worker
 
     def _post_mount(self) -> None:
         super()._post_mount()  # type: ignore[no-untyped-call]

@@ -151,7 +151,7 @@ class AttributionScreen(Panel[None]):
             if any(getattr(line, field) for line in self._lines)
         ]
         self._rows.show_rows(len(self._lines))
-        self.query_one("#heads").refresh()
+        self.draw_heads()
         self._explain_columns()
 
     async def on_resize(self) -> None:

@@ -130,6 +130,11 @@ class Panel(Remappable, DismissedOnce[Result], FittedScreen[Result], SparingScre
         for heading in self.query(Heading):
             heading.show(title, *notes)
 
+    def draw_heads(self) -> None:
+        """Draw the heads of the columns again; nothing where it is being closed."""
+        for heads in self.query("#heads"):
+            heads.refresh()
+
     async def attempt(self, act: Awaitable[Answer]) -> Answer | None:
         """Do something with the engine; a failure is shown, and None returned."""
         try:

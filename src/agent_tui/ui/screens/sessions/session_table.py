@@ -113,7 +113,7 @@ class SessionTable(Panel[SessionChoice]):
 
     async def on_resize(self) -> None:
         await super().on_resize()
-        self.call_after_refresh(self.query_one("#heads").refresh)
+        self.call_after_refresh(self.draw_heads)
 
     @work(exclusive=True, group="sessions")
     async def action_reload(self) -> None:
@@ -246,7 +246,7 @@ class SessionTable(Panel[SessionChoice]):
         if not shown.sessions:
             self._previewed = None
             self._preview.show_session(None)
-        self.query_one("#heads").refresh()
+        self.draw_heads()
         self._show_count()
 
     def _show_empty(self) -> None:

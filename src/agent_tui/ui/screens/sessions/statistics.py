@@ -141,7 +141,7 @@ class StatisticsScreen(Panel[None]):
         self.refresh_bindings()
         self.query_one("#charts").display = bool(self._days)
         self.query_one("#charts").refresh()
-        self.query_one("#heads").refresh()
+        self.draw_heads()
         period = "all time" if self._by == "tool" and days else name
         self.show_heading("Statistics", f"by {self._by}", self._measure.name, period)
 

@@ -106,7 +106,7 @@ class CheckpointsScreen(Panel[int | Literal["archives"]]):
 
     async def on_resize(self) -> None:
         await super().on_resize()
-        self.call_after_refresh(self.query_one("#heads").refresh)  # the rows have a width then
+        self.call_after_refresh(self.draw_heads)  # the rows have a width then
 
     def _draw_heads(self, width: int) -> Content:
         width = self._rows.scrollable_content_region.width or width

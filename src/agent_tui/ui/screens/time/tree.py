@@ -120,7 +120,7 @@ class TreeScreen(Panel[TreeChoice]):
         yield self.key_hints()
 
     async def on_resize(self) -> None:
-        self.call_after_refresh(self.query_one("#heads").refresh)  # the rows have a width then
+        self.call_after_refresh(self.draw_heads)  # the rows have a width then
 
     def _draw_heads(self, width: int) -> Content:
         return draw_tree_heads(self._rows.scrollable_content_region.width or width - 1)
