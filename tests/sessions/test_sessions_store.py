@@ -693,3 +693,20 @@ async def test_a_data_folder_that_is_none_is_one_sentence(tmp_path: Path) -> Non
     with pytest.raises(StorageError, match="Not a directory"):
         store.list()
     await store.aclose()
+
+
+async def test_nobody_waits_for_what_is_asked_of_a_closed_store(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    log = await store.create(header())
+    await store.aclose()
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            late = log.append(UserMessage("late"), durability=Durability.D0)
+            await asyncio.wait_for(late, 5)
+    with pytest.raises(RuntimeError):
+        await asyncio.wait_for(log.close(), 5)
+    store = SessionStore(tmp_path)
+    again = await store.open("s1")
+    assert not again.read_only
+    await again.close()
+    await store.aclose()

@@ -289,11 +289,13 @@ class SessionLog:
     async def close(self) -> None:
         """Finish what is being written and let other windows write."""
         if self._ownership is not None:
-            await self._repeat_title()
-            await self._settle_pending()
-            self._ownership.give_up()
-            self._ownership = None
-            self.read_only = "this session was closed"
+            try:
+                await self._repeat_title()
+                await self._settle_pending()
+            finally:  # the store may be closed, and then nothing is pending
+                self._ownership.give_up()
+                self._ownership = None
+                self.read_only = "this session was closed"
         self._file.close()
 
     async def _repeat_title(self) -> None:

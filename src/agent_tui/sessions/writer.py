@@ -104,8 +104,12 @@ class Writer:
             self._jobs.append(job)
             if self._draining:
                 return
+            try:
+                self._thread.submit(self._drain)
+            except RuntimeError:  # it was closed: a job that nobody takes is waited for forever
+                self._jobs.pop()
+                raise
             self._draining = True
-        self._thread.submit(self._drain)
 
     def _drain(self) -> None:
         while group := self._next_group():
