@@ -700,8 +700,8 @@ async def test_nobody_waits_for_what_is_asked_of_a_closed_store(tmp_path: Path) 
     log = await store.create(header())
     await store.aclose()
     for _ in range(2):
+        late = log.append(UserMessage("late"), durability=Durability.D0)
         with pytest.raises(RuntimeError):
-            late = log.append(UserMessage("late"), durability=Durability.D0)
             await asyncio.wait_for(late, 5)
     with pytest.raises(RuntimeError):
         await asyncio.wait_for(log.close(), 5)
