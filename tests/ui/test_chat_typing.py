@@ -9,6 +9,8 @@ from textual import events
 
 from agent_tui.providers.demo.scenario import Reply
 from agent_tui.ui.screens.sessions.search import SearchScreen
+from agent_tui.ui.screens.sessions.session_list import SessionListScreen
+from agent_tui.ui.widgets.lists.rows import Rows
 from agent_tui.ui.widgets.prompt.line_input import LineInput
 from tests.agent.stage import Stage
 from tests.ui.stage import shown
@@ -113,7 +115,7 @@ async def test_what_is_typed_behind_the_key_of_a_line_goes_to_that_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     async with desk(tmp_path, monkeypatch) as here:
-        await here.say("one thing")
+        await here.until(lambda: here.chat.session is not None)
         for name, character in ((key, None), *((each, each) for each in "tide")):
             here.app.post_message(events.Key(name, character))
         await here.until(lambda: any(each.value for each in here.app.screen.query(LineInput)))
@@ -144,3 +146,27 @@ async def test_what_is_typed_while_the_search_follows_the_list_goes_to_the_searc
         await here.until(lambda: isinstance(here.app.screen, SearchScreen))
         await here.until(lambda: here.app.screen.query_one(LineInput).value == "harmonic")
         assert here.chat.prompt_box.text == ""
+
+
+async def test_what_is_typed_behind_the_choice_of_a_session_goes_to_that_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with desk(tmp_path, monkeypatch) as here:
+        await here.say("one thing")
+        assert here.chat.session is not None
+        first = here.chat.session.session_id
+        here.app.chat_screen.run_command("new")
+        await here.until(lambda: session_id(here) != first)
+        for name in ("f2", "slash", *"one"):
+            here.app.post_message(events.Key(name, name if len(name) == 1 else None))
+        await here.until(lambda: isinstance(here.app.screen, SessionListScreen))
+        await here.until(lambda: here.app.screen.query_one(LineInput).value == "one")
+        await here.until(lambda: here.app.screen.query_one(Rows).count > 0)
+        for name in ("enter", *"typed"):
+            here.app.post_message(events.Key(name, name if len(name) == 1 else None))
+        await here.until(lambda: here.chat.prompt_box.text == "typed")
+        assert session_id(here) == first
+
+
+def session_id(here: Desk) -> str:
+    return here.chat.session.session_id if here.chat.session else ""

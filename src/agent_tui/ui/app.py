@@ -281,7 +281,7 @@ class AgentTui(TerminalApp[int], KeysInOrder[int], ThemedApp[int]):
 
     @property
     def on_its_way(self) -> object | None:
-        """The flow that is about to open a screen over the conversation."""
+        """The flow that is about to open a screen over the conversation, or to change it."""
         return self.chat.on_its_way if self.screen is self.chat_screen else None
 
     async def action_copy_or_quit(self) -> None:

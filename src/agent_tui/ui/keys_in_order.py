@@ -39,12 +39,16 @@ _LOOK_SECONDS = 0.02
 _PATIENCE_LOOKS = 100
 _TURN_SECONDS = 0.01
 """For so long the app handles events before it gives others their turn."""
-_HELD_LOOKS = 15
+_HELD_LOOKS = 50
 _NEVER_HELD = frozenset({"escape", "ctrl+c"})
 
 
 class KeyPassed(Message, bubble=True):
     """Follows a key through the widgets; when it reaches the app, all of them are done with it."""
+
+    def __init__(self, key: str = "") -> None:
+        super().__init__()
+        self.key = key
 
 
 @runtime_checkable
@@ -72,7 +76,7 @@ class KeysInOrder(App[Result]):
 
     @property
     def on_its_way(self) -> object | None:
-        """What is about to open a screen, to which the next key belongs; None where nothing is."""
+        """What is about to show something to which the next key belongs; None where nothing is."""
         return None
 
     async def on_event(self, event: events.Event) -> None:
@@ -100,6 +104,9 @@ class KeysInOrder(App[Result]):
         message.stop()
         if message is self._follower:
             self._looks = 0
+            if self._typed:
+                self._continue_soon(message)
+                return
             await self._pass_on()
             if self._screen_stack:
                 self._show_at_once()
@@ -122,6 +129,21 @@ class KeysInOrder(App[Result]):
             with screen._context():
                 screen._on_timer_update()
 
+    def _continue_soon(self, passed: KeyPassed) -> None:
+        """Pass on the next key behind what the last one has others do, such as move the focus.
+
+        Enter in a line is told to its screen, which may close for it.
+        """
+
+        async def pass_on() -> None:
+            if passed is self._follower:  # else that was done because the key took too long
+                await self._pass_on()
+
+        if passed.key == "enter":
+            self.set_timer(_LOOK_SECONDS, pass_on)
+        else:
+            self.call_later(pass_on)
+
     async def _pass_on(self) -> None:
         """Pass on keys until one is under way, or none is left."""
         self._follower = self._target = None
@@ -135,7 +157,8 @@ class KeysInOrder(App[Result]):
             event = self._typed.popleft()
             await super().on_event(event)
             target = self.focused or self.screen
-            if event.is_forwarded and target.post_message(follower := KeyPassed()):
+            key = event.key if isinstance(event, events.Key) else ""
+            if event.is_forwarded and target.post_message(follower := KeyPassed(key)):
                 self._follower, self._target = follower, target
         if not self._typed and self._patience is not None:
             self._patience.stop()

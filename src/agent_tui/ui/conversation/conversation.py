@@ -54,6 +54,7 @@ class Conversation:
         wire: what happens in the session comes this way.
         escape: tells a second Esc from the first.
         opening: the flow whose screen is on its way, or the first that it opened.
+        flow: the last flow of a command that opens a screen, also after that was closed.
     """
 
     def __init__(self, screen: Screen[Any], panes: Panes) -> None:
@@ -69,6 +70,7 @@ class Conversation:
         self.wire = WireLink(self.notices)
         self.escape = SecondPress(_SECOND_ESCAPE_SECONDS)
         self.opening: Worker[None] | None = None
+        self.flow: Worker[None] | None = None
         self._requests: Requests | None = None
         self._folds: FoldKeeper | None = None
 
@@ -84,8 +86,8 @@ class Conversation:
 
     @property
     def on_its_way(self) -> Worker[None] | None:
-        """The flow that has opened a screen or is about to; None once it has ended."""
-        return None if self.opening is None or self.opening.is_finished else self.opening
+        """The flow that is about to open a screen, or does what was chosen there; else None."""
+        return None if self.flow is None or self.flow.is_finished else self.flow
 
     @property
     def folds(self) -> FoldKeeper:

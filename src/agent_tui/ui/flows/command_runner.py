@@ -61,7 +61,7 @@ def start_flow(chat: Conversation, flow: Flow, once: str = "") -> None:
     guarded = _guard(chat, flow)
     worker = chat.screen.run_worker(guarded, name=once, group=_GROUP, exit_on_error=False)
     if once:
-        chat.opening = worker
+        chat.opening = chat.flow = worker
 
 
 def stop_opening(chat: Conversation) -> bool:
