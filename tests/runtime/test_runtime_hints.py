@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import pytest
+
+from agent_tui.runtime.connect.learned_windows import LearnedWindows
 from agent_tui.runtime.starting.hints import Hints
 
 
@@ -28,3 +32,12 @@ def test_a_damaged_file_is_nothing_shown(tmp_path: Path) -> None:
     for text in ("{", "[1]", '{"revert": "3", "b": true}'):
         (tmp_path / "h.json").write_text(text)
         assert Hints(tmp_path / "h.json").take("revert")
+
+
+@pytest.mark.timeout(20)
+def test_a_file_that_never_ends_counts_as_missing(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "endless").symlink_to("/dev/zero")
+    for name in ("pipe", "endless"):
+        assert Hints(tmp_path / name, keeps=False).take("revert")
+        assert LearnedWindows(tmp_path / name, keeps=False).apply("small", 9) == 9

@@ -6,7 +6,10 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from agent_tui.config.reading import read_regular_file
+
 _MOST_MODELS = 500
+_MOST_BYTES = 1_000_000
 
 
 class LearnedWindows:
@@ -39,7 +42,7 @@ class LearnedWindows:
 
     def _read(self) -> dict[str, int]:
         try:
-            found = json.loads(self._path.read_text(encoding="utf-8"))
+            found = json.loads(read_regular_file(self._path, _MOST_BYTES))
         except (OSError, ValueError, RecursionError):
             return {}
         if not isinstance(found, dict):

@@ -7,10 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_tui.config.reading import read_regular_file
+
 if TYPE_CHECKING:
     from agent_tui.runtime.starting.launch import Launch
 
 _MOST_TIMES = 3
+_MOST_BYTES = 1_000_000
 
 
 class Hints:
@@ -44,7 +47,7 @@ class Hints:
 
     def _read(self) -> dict[str, int]:
         try:
-            found = json.loads(self._path.read_text(encoding="utf-8"))
+            found = json.loads(read_regular_file(self._path, _MOST_BYTES))
         except (OSError, ValueError, RecursionError):
             return {}
         if not isinstance(found, dict):
