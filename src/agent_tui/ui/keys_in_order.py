@@ -149,7 +149,7 @@ class KeysInOrder(App[Result]):
         self._follower = self._target = None
         if not self._screen_stack:
             self._typed.clear()
-        while self._typed and self._follower is None:
+        while self._typed and self._follower is None and self._screen_stack:
             if self._is_held(self._typed[0]):
                 self._keep_looking()
                 return
