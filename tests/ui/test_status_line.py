@@ -121,6 +121,29 @@ async def test_a_retry_says_why_without_the_address_where_room_is_short() -> Non
         assert app.line.notice == "Retry 3 in 2 s: the server refused the connection"
 
 
+async def test_the_time_until_a_retry_counts_down_unless_something_else_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("agent_tui.ui.widgets.bars.status_line.monotonic", lambda: now)
+    async with (app := Host()).run_test(size=(80, 5)) as pilot:
+        line = app.line
+        line.work = "retrying"
+        line.show_retry(1, 120.0, "slow down {please}")
+        assert line.notice == "Retry 1 in 2:00: slow down {please}"
+        now = 101.5
+        await until(pilot, lambda: line.notice == "Retry 1 in 1:59: slow down {please}")
+        now = 215.5
+        await until(pilot, lambda: line.notice == "Retry 1 in 5 s: slow down {please}")
+        now = 220.5
+        await until(pilot, lambda: line.notice == "Retry 1: slow down {please}")
+        line.show_retry(2, 30.0, "again")
+        line.notice = "Saved."
+        now = 230.0
+        await pilot.pause(0.6)
+        assert line.notice == "Saved."
+
+
 async def test_a_banner_stands_before_everything_else() -> None:
     async with (app := Host()).run_test(size=(40, 5)) as _:
         app.line.banner = "open in another window (pid 12)"

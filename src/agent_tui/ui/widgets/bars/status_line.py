@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from time import monotonic
 
 from textual import events
@@ -67,11 +68,13 @@ class StatusLine(Widget):
         super().__init__(id=id)
         self._timer: Timer | None = None
         self._began = self._step_began = 0.0
+        self._retry = "", ""
+        self._retry_said, self._retry_at = "", 0.0
         self._places: list[tuple[int, int, str]] = []
 
     def on_mount(self) -> None:
         self._timer = self.set_interval(
-            _FRAME_SECONDS, self.refresh, pause=self.work in ("", WAITING)
+            _FRAME_SECONDS, self._tick, pause=self.work in ("", WAITING)
         )
 
     @property
@@ -80,12 +83,27 @@ class StatusLine(Widget):
         return self.work not in ("", WAITING)
 
     def show_retry(self, attempt: int, wait_seconds: float, reason: str) -> None:
-        """Say that a request failed and when it will be repeated, in few words.
+        """Say that a request failed and when it will be repeated, in few words; counts down.
 
         Addresses take room, and so does what to look into: both are said when all tries failed.
         """
         brief = _QUESTION.sub("", _ADDRESS.sub("the server", reason))
-        self.notice = f"Retry {attempt} in {wait_seconds:.0f} s: {brief}"
+        self._retry = f"Retry {attempt}", brief
+        self._retry_at = monotonic() + wait_seconds
+        self._tell_retry()
+
+    def _tell_retry(self) -> None:
+        which, reason = self._retry
+        left = ceil(self._retry_at - monotonic())
+        when = f" in {_clock(left)}" if left > 0 else ""
+        self.notice = self._retry_said = f"{which}{when}: {reason}"
+
+    def _tick(self) -> None:
+        self.refresh()
+        if self._retry_said and self.notice == self._retry_said:
+            self._tell_retry()
+        else:  # something else is said by now
+            self._retry_said = ""
 
     def begin_step(self, step: int) -> None:
         """A step of the turn began, the first is 1: the model is being asked."""
