@@ -60,7 +60,7 @@ class Writer:
         self._done: WeakKeyDictionary[asyncio.AbstractEventLoop, deque[tuple[Job, Outcome]]]
         self._done = WeakKeyDictionary()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="session-writer")
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # what is submitted may run at once, in the same thread
         self._draining = False
 
     async def append(
@@ -104,12 +104,13 @@ class Writer:
             self._jobs.append(job)
             if self._draining:
                 return
+            self._draining = True
             try:
                 self._thread.submit(self._drain)
             except RuntimeError:  # it was closed: a job that nobody takes is waited for forever
                 self._jobs.pop()
+                self._draining = False
                 raise
-            self._draining = True
 
     def _drain(self) -> None:
         while group := self._next_group():
