@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from agent_tui.core.format import format_minute
-from agent_tui.core.words import operation_words
 from tests.headless.command_line import CommandLine
 from tests.importers.foreign_files import FORMATS
 from tests.importers.session_files import (
@@ -84,7 +83,7 @@ def test_a_session_goes_back_and_forth(run: CommandLine, session_id: str) -> Non
     (archive,) = run("archives", session_id, "--json").json
     assert (archive["number"], archive["reason"]) == (1, "user")
     listed = run("archives", session_id).out
-    assert operation_words("user").archived in listed
+    assert "before “Read README.md” was reverted" in listed
     assert format_minute(archive["at"]) in listed
     assert run("restore", session_id, "1").out.startswith("Restored archive 1:")
     assert run.logs()[0].read_bytes().startswith(before)
